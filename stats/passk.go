@@ -1,0 +1,76 @@
+package stats
+
+import "math"
+
+// PassAtK is pass@k: the chance that at least one of k trials, drawn without replacement from n of which c succeeded, is
+// a success: 1 − C(n−c,k)/C(n,k). It is the unbiased estimate of 1−(1−p)^k; 1−(1−c/n)^k is another, biased one. n and c
+// are those of one group, never summed over groups. Undefined when k > n, k < 1 or the counts are impossible.
+//
+// Source: M. Chen et al., "Evaluating large language models trained on code", arXiv:2107.03374 (2021), eq. 1.
+func PassAtK(n, c, k int) Estimate {
+	if why := checkK(n, c, k); why != "" {
+		return Undefined("%s", why)
+	}
+	v := 1 - chooseRatio(n-c, n, k)
+	if v == 1 && n-c >= k {
+		v = math.Nextafter(1, 0) // only a sure thing is 1
+	}
+	return Number(v)
+}
+
+// PassHatK is pass^k: the chance that all of k trials, drawn without replacement from n of which c succeeded, are
+// successes: C(c,k)/C(n,k). It is the unbiased estimate of p^k; (c/n)^k is another, biased one. n and c are those of one
+// group, never summed over groups. Undefined when k > n, k < 1 or the counts are impossible.
+//
+// Source: S. Yao et al., "τ-bench", arXiv:2406.12045 (2024), section 4.
+func PassHatK(n, c, k int) Estimate {
+	if why := checkK(n, c, k); why != "" {
+		return Undefined("%s", why)
+	}
+	v := chooseRatio(c, n, k)
+	if v == 1 && c < n {
+		v = math.Nextafter(1, 0)
+	}
+	return Number(v)
+}
+
+func checkK(n, c, k int) string {
+	if why := checkCounts(c, n); why != "" {
+		return why
+	}
+	if k < 1 {
+		return Undefined("k is %d; it counts trials, from 1", k).Why
+	}
+	if k > n {
+		return Undefined("k = %d needs at least %d trials, there are %d", k, k, n).Why
+	}
+	return ""
+}
+
+// chooseRatio is C(a,k)/C(n,k) for 0 ≤ a ≤ n and 1 ≤ k ≤ n.
+func chooseRatio(a, n, k int) float64 {
+	if k > a {
+		return 0
+	}
+	// C(a,k)/C(n,k) = C(n−k,n−a)/C(n,n−a): take the shorter product. A product of fractions neither overflows nor cancels.
+	m, top := k, a
+	if n-a < k {
+		m, top = n-a, n-k
+	}
+	if m > 1_000_000 {
+		return math.Exp(lchoose(float64(top), float64(m)) - lchoose(float64(n), float64(m)))
+	}
+	r := 1.0
+	for i := range m {
+		r *= float64(top-i) / float64(n-i)
+	}
+	return r
+}
+
+// lchoose is ln C(n,k).
+func lchoose(n, k float64) float64 { return lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1) }
+
+func lgamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
