@@ -44,6 +44,8 @@ type AgentResult struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Evidence says how the calls of this run were seen when the harness did not see them itself. Nil is the usual case.
 	Evidence *Evidence `json:"evidence,omitempty"`
+	// Warnings are troubles that did not stop the agent, its own and those that the way of reaching it noticed.
+	Warnings []Text `json:"warnings,omitempty"`
 }
 
 // Evidence tells how the calls of a run became known.
