@@ -81,6 +81,9 @@ func (e *Estimate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// maxTrials is where float64 stops telling whole numbers apart.
+const maxTrials = 1 << 53
+
 // checkCounts is the reason why successes of trials can't be; empty when they can.
 func checkCounts(successes, trials int) string {
 	switch {
@@ -92,6 +95,8 @@ func checkCounts(successes, trials int) string {
 		return fmt.Sprintf("%d successes of %d trials are impossible", successes, trials)
 	case trials == 0:
 		return "there are no trials"
+	case trials > maxTrials:
+		return fmt.Sprintf("%d trials are more than can be counted exactly", trials)
 	}
 	return ""
 }

@@ -125,6 +125,85 @@ func Wilson(successes, trials int, level float64) Interval {
 	return iv.with(rateEnds(low, high, p))
 }
 
+// WilsonCorrected is the score interval with continuity correction: wider, close to [ClopperPearson].
+//
+// Source: R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Stat. Med. 17 (1998), method 4.
+func WilsonCorrected(successes, trials int, level float64) Interval {
+	iv := Interval{Level: level, Method: "wilson_continuity_corrected", N: trials}
+	if why := firstReason(checkLevel(level), checkCounts(successes, trials)); why != "" {
+		return iv.without("%s", why)
+	}
+	n, z := float64(trials), zQuantile(level)
+	p := float64(successes) / n
+	q := 1 - p
+	low := (2*n*p + z*z - 1 - z*math.Sqrt(max(0, z*z-2-1/n+4*p*(n*q+1)))) / (2 * (n + z*z))
+	high := (2*n*p + z*z + 1 + z*math.Sqrt(max(0, z*z+2-1/n+4*p*(n*q-1)))) / (2 * (n + z*z))
+	return iv.with(rateEnds(low, high, p))
+}
+
+// ClopperPearson is the exact interval of a rate: it covers the true rate with at least the level whatever that rate is,
+// and mostly with more. None without trials.
+//
+// Source: C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits", Biometrika 26 (1934), in the form of
+// quantiles of the beta distribution.
+func ClopperPearson(successes, trials int, level float64) Interval {
+	iv := Interval{Level: level, Method: "clopper_pearson", N: trials}
+	if why := firstReason(checkLevel(level), checkCounts(successes, trials)); why != "" {
+		return iv.without("%s", why)
+	}
+	s, f, tail := float64(successes), float64(trials-successes), (1-level)/2
+	low, high := 0.0, 1.0
+	if successes > 0 {
+		low = betaQuantile(tail, s, f+1)
+	}
+	if successes < trials {
+		high = betaQuantile(1-tail, s+1, f)
+	}
+	return iv.with(rateEnds(low, high, s/float64(trials)))
+}
+
+// Jeffreys is the equal-tailed interval of the posterior of a rate under the prior Beta(½, ½), with the lower end 0 when
+// nothing succeeded and the upper end 1 when everything did. None without trials.
+//
+// Source: L. D. Brown, T. T. Cai, A. DasGupta, "Interval estimation for a binomial proportion", Stat. Sci. 16 (2001).
+func Jeffreys(successes, trials int, level float64) Interval {
+	iv := Interval{Level: level, Method: "jeffreys", N: trials}
+	if why := firstReason(checkLevel(level), checkCounts(successes, trials)); why != "" {
+		return iv.without("%s", why)
+	}
+	s, f, tail := float64(successes), float64(trials-successes), (1-level)/2
+	low, high := 0.0, 1.0
+	if successes > 0 {
+		low = betaQuantile(tail, s+0.5, f+0.5)
+	}
+	if successes < trials {
+		high = betaQuantile(1-tail, s+0.5, f+0.5)
+	}
+	return iv.with(rateEnds(low, high, s/float64(trials)))
+}
+
+// Rate is the rate of successes with its error √(p(1−p)/n) and its [Wilson] interval, for independent trials. For trials
+// that come in clusters see [ClusterCounts]. There is no error at 0 and 1, where the formula would give 0.
+func Rate(successes, trials int, level float64) Mean {
+	m := Mean{N: trials, Method: "rate", Interval: Wilson(successes, trials, level)}
+	if why := checkCounts(successes, trials); why != "" {
+		return m.undefined(why)
+	}
+	p := float64(successes) / float64(trials)
+	m.Value, m.Error = Number(p), rateError(p, float64(trials))
+	return m
+}
+
+// rateError is the error of a rate in n independent trials.
+func rateError(p, n float64) Estimate {
+	if p == 0 || p == 1 {
+		return Undefined("the rate is %v, where the formula for the error gives 0; see the interval", p)
+	}
+	return Number(math.Sqrt(p * (1 - p) / n))
+}
+
+func betaQuantile(p, a, b float64) float64 { return distuv.Beta{Alpha: a, Beta: b}.Quantile(p) }
+
 // wilson is the score interval of the rate p seen in n trials; n need not be whole.
 func wilson(p, n, z float64) (low, high float64) {
 	d := 1 + z*z/n

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // PassAtK is pass@k: the chance that at least one of k trials, drawn without replacement from n of which c succeeded, is
 // a success: 1 − C(n−c,k)/C(n,k). It is the unbiased estimate of 1−(1−p)^k; 1−(1−c/n)^k is another, biased one. n and c
@@ -22,7 +25,7 @@ func PassAtK(n, c, k int) Estimate {
 // successes: C(c,k)/C(n,k). It is the unbiased estimate of p^k; (c/n)^k is another, biased one. n and c are those of one
 // group, never summed over groups. Undefined when k > n, k < 1 or the counts are impossible.
 //
-// Source: S. Yao et al., "τ-bench", arXiv:2406.12045 (2024), section 4.
+// Source: S. Yao et al., "τ-bench", arXiv:2406.12045 (2024).
 func PassHatK(n, c, k int) Estimate {
 	if why := checkK(n, c, k); why != "" {
 		return Undefined("%s", why)
@@ -45,6 +48,64 @@ func checkK(n, c, k int) string {
 		return Undefined("k = %d needs at least %d trials, there are %d", k, k, n).Why
 	}
 	return ""
+}
+
+// A Count is the successes in some trials of one group.
+type Count struct {
+	Successes int `json:"successes"`
+	Trials    int `json:"trials"`
+}
+
+// A PassK is pass@k or pass^k over groups: the mean over those that have at least k trials, each counting the same, with
+// its error over groups. Method is "pass_at_k" or "pass_hat_k".
+type PassK struct {
+	K int `json:"k"`
+	Mean
+	// Groups has one estimate a group, in the order given; undefined, with the reason, for those that are left out.
+	Groups []Estimate `json:"groups"`
+	// Skipped counts the groups that are left out.
+	Skipped int `json:"skipped"`
+	// Trials counts the trials of the groups that are not.
+	Trials int `json:"trials"`
+}
+
+// MeanPassAtK is [PassAtK] of each group, averaged; see [PassK].
+func MeanPassAtK(groups []Count, k int, level float64) PassK {
+	return meanPassK("pass_at_k", PassAtK, groups, k, level)
+}
+
+// MeanPassHatK is [PassHatK] of each group, averaged; see [PassK].
+func MeanPassHatK(groups []Count, k int, level float64) PassK {
+	return meanPassK("pass_hat_k", PassHatK, groups, k, level)
+}
+
+func meanPassK(method string, f func(n, c, k int) Estimate, groups []Count, k int, level float64) PassK {
+	r := PassK{K: k}
+	var values []float64
+	why := "there are no groups"
+	for _, g := range groups {
+		e := f(g.Trials, g.Successes, k)
+		r.Groups = append(r.Groups, e)
+		if !e.OK {
+			r.Skipped++
+			why = e.Why
+			continue
+		}
+		values = append(values, e.Value)
+		r.Trials += g.Trials
+	}
+	r.Mean = ClusterRate(values, level)
+	r.Method = method
+	switch {
+	case len(values) == 0 && len(groups) > 0:
+		r.Mean = r.Mean.undefined(fmt.Sprintf("none of %d groups has one; the last: %s", len(groups), why))
+	case len(values) == 0:
+		r.Mean = r.Mean.undefined(why)
+	case r.Skipped > 0:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d groups are left out, so the mean is over the others only; "+
+			"the last: %s", r.Skipped, len(groups), why))
+	}
+	return r
 }
 
 // chooseRatio is C(a,k)/C(n,k) for 0 ≤ a ≤ n and 1 ≤ k ≤ n.

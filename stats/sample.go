@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Sample takes numbers one by one and knows their mean and deviation without keeping them. The zero Sample is empty
 // and ready. The same numbers in the same order give the same bits. Not safe for concurrent use.
@@ -93,4 +96,33 @@ func (s *Sample) empty() string {
 		return "none of the values is a finite number"
 	}
 	return "there are no values"
+}
+
+// Quantile is the q-quantile of values, interpolated between the order statistics (0.5 is the median; 0 and 1 are the
+// ends). The values may be in any order and are left as they are. Undefined without values, when one of them is no finite
+// number, or when q is not in 0..1.
+//
+// Source: R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50 (1996), definition 7.
+func Quantile(values []float64, q float64) Estimate {
+	if !(q >= 0 && q <= 1) {
+		return Undefined("the quantile %v is not in 0..1", q)
+	}
+	if len(values) == 0 {
+		return Undefined("there are no values")
+	}
+	if why := checkFinite(values); why != "" {
+		return Undefined("%s", why)
+	}
+	return Number(quantile(slices.Sorted(slices.Values(values)), q))
+}
+
+// quantile is Quantile of sorted finite values.
+func quantile(sorted []float64, q float64) float64 {
+	h := q * float64(len(sorted)-1)
+	i := int(h)
+	if i >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	w := h - float64(i)
+	return sorted[i]*(1-w) + sorted[i+1]*w // not a + w(b−a), which may overflow
 }
