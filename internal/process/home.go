@@ -1,0 +1,79 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A Home is the private folder of one run, so that a run finds nothing of an earlier one and nothing of the user.
+type Home struct {
+	// Root holds the other three, which start empty.
+	Root, Home, Work, Tmp string
+}
+
+// NewHome makes a Home in the system's folder for temporary files, open to nobody else.
+func NewHome() (*Home, error) {
+	root, err := os.MkdirTemp("", "tooleval-run-")
+	if err != nil {
+		return nil, err
+	}
+	h := &Home{Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp")}
+	for _, dir := range []string{h.Home, h.Work, h.Tmp} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, errors.Join(err, h.Remove())
+		}
+	}
+	return h, nil
+}
+
+// inherited are the variables that a program gets from the harness's environment; nothing else of it is handed on.
+var inherited = map[bool][]string{
+	false: {"PATH"},
+	true:  {"PATH", "PATHEXT", "SystemRoot", "ComSpec"}, // nothing starts on Windows without SystemRoot
+}
+
+// Env is the environment of a program in h: the harness's PATH, HOME and TMPDIR inside h, LANG=C.UTF-8, TERM=dumb, and
+// extra. An extra NAME=value sets a variable, one of the above too; a NAME alone hands over the harness's own variable if
+// it is set.
+func (h *Home) Env(extra []string) []string {
+	windows := runtime.GOOS == "windows"
+	var env []string
+	for _, name := range inherited[windows] {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	env = append(env, "HOME="+h.Home, "TMPDIR="+h.Tmp, "LANG=C.UTF-8", "TERM=dumb")
+	if windows {
+		env = append(env, "USERPROFILE="+h.Home, "TEMP="+h.Tmp, "TMP="+h.Tmp)
+	}
+	for _, e := range extra {
+		if !strings.Contains(e, "=") {
+			v, ok := os.LookupEnv(e)
+			if !ok {
+				continue
+			}
+			e += "=" + v
+		}
+		env = append(env, e)
+	}
+	return env
+}
+
+// Remove removes the folder and all in it, also what a program made unreadable.
+func (h *Home) Remove() error {
+	if os.RemoveAll(h.Root) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(h.Root, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // before WalkDir reads it
+		}
+		return nil
+	})
+	return os.RemoveAll(h.Root)
+}
