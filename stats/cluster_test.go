@@ -29,3 +29,18 @@ func TestClusterMeanUndefined(t *testing.T) {
 		}
 	}
 }
+
+func TestClusterRateEqualMeans(t *testing.T) {
+	m := ClusterRate([]float64{1, 1, 1, 1, 1}, 0.95)
+	if m.Error.OK || m.Interval.High != 1 || m.Interval.Low >= 0.6 || len(m.Warnings) == 0 {
+		t.Errorf("all 1: got %+v, want an interval with a width, no error and a warning", m)
+	}
+	m = ClusterRate([]float64{0.5, 0.5, 0.5, 0.5}, 0.95)
+	near(t, "all 0.5: error", m.Error.Value, 0.25, 1e-15) // √(0.25/4)
+	if m := ClusterRate([]float64{0.5, 1.5}, 0.95); m.Value.OK {
+		t.Errorf("1.5 is no rate: got %+v", m)
+	}
+	if m := ClusterRate([]float64{0.5}, 0.95); !m.Value.OK || m.Error.OK || m.Interval.OK {
+		t.Errorf("one cluster: got %+v", m)
+	}
+}

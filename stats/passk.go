@@ -37,9 +37,15 @@ func PassHatK(n, c, k int) Estimate {
 	return Number(v)
 }
 
+// maxProductTrials is up to where logarithms of factorials keep six digits after subtraction.
+const maxProductTrials = 1_000_000_000
+
 func checkK(n, c, k int) string {
 	if why := checkCounts(c, n); why != "" {
 		return why
+	}
+	if n > maxProductTrials {
+		return Undefined("%d trials are more than %d, up to where the formula is precise", n, maxProductTrials).Why
 	}
 	if k < 1 {
 		return Undefined("k is %d; it counts trials, from 1", k).Why

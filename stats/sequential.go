@@ -19,6 +19,9 @@ func ConfidenceSequence(successes, trials int, level float64) Interval {
 	if why := firstReason(checkLevel(level), checkCounts(successes, trials)); why != "" {
 		return iv.without("%s", why)
 	}
+	if trials > maxProductTrials {
+		return iv.without("%d trials are more than %d, up to where the formula is precise", trials, maxProductTrials)
+	}
 	s, f := float64(successes), float64(trials-successes)
 	mixture := lbeta(0.5+s, 0.5+f) - lbeta(0.5, 0.5)
 	bar := -math.Log1p(-level)
