@@ -16,7 +16,7 @@ const (
 	// mark is the environment variable by which a process is known as part of a tree.
 	mark = "TOOLEVAL_RUN_TOKEN"
 	// killWait bounds the time from SIGKILL to the end of the tree.
-	killWait = 750 * time.Millisecond
+	killWait = 500 * time.Millisecond
 	// pipeWait bounds the time for what is still in a pipe once the tree is gone; only an escaped process keeps one open.
 	pipeWait = 100 * time.Millisecond
 )

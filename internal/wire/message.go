@@ -106,6 +106,9 @@ func Parse(line []byte) (Message, error) {
 		Result  json.RawMessage `json:"result"`
 		Error   json.RawMessage `json:"error"`
 	}
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("{")) {
+		return Message{}, errNoise // cheaply: there may be a flood of it
+	}
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", errNoise, err)
 	}
@@ -183,15 +186,24 @@ func appendRaw(out, raw []byte) []byte {
 	return out
 }
 
-// Marshal encodes v without escaping <, > and &. It is for types of ours that always have an encoding; others give null.
-func Marshal(v any) json.RawMessage {
+// Encode encodes v without escaping <, > and &.
+func Encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}
+
+// Marshal is Encode of a value that always has an encoding; another gives null.
+func Marshal(v any) json.RawMessage {
+	b, err := Encode(v)
+	if err != nil {
 		return json.RawMessage("null")
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
+	return b
 }
 
 // Number is n as an id.
