@@ -40,7 +40,8 @@ func (w *mockWorld) gap(tool string, raw tooleval.Raw, args any) *tooleval.Gap {
 	f := &w.mock.Fixtures[i]
 	nearest := f.call() + ": " + differences(w.pattern(i).Compare(args).Diff)
 	return &tooleval.Gap{
-		Message: fmt.Sprintf("no fixture for %s; the nearest is %s", call, nearest),
+		// What the fixture expects may be the answer key, so the agent only learns which one it is.
+		Message: fmt.Sprintf("no fixture for %s; the nearest is fixture %d of this world", call, i+1),
 		Nearest: fmt.Sprintf("fixture %d: %s", i+1, nearest),
 	}
 }

@@ -88,7 +88,7 @@ func TestFixtureGapIsRecorded(t *testing.T) {
 	m := mock(worlds.Fixture{Tool: "calculate", Args: args(obj{"expression": "6 * 7"}), Results: says("42")})
 	r := worlds.Record(worlds.Guard(newWorld(t, m), calcTools), worlds.RecordOptions{})
 	got := say(t, r, "calculate", `{"expression":"6*8"}`)
-	if !strings.HasPrefix(got, `error: no fixture for calculate({"expression":"6*8"}); the nearest is calculate(`) {
+	if got != `error: no fixture for calculate({"expression":"6*8"}); the nearest is fixture 1 of this world` {
 		t.Errorf("the agent got %q", got)
 	}
 	c := only(t, r)
