@@ -30,7 +30,7 @@ func Scored(v float64) Score {
 	if math.IsNaN(v) || v < 0 || v > 1 {
 		return Unscoredf("the scorer returned %v, which is not in 0..1", v)
 	}
-	return Score{value: v, scored: true}
+	return Score{value: v + 0, scored: true} // + 0 because -0 would be printed as such
 }
 
 // Unscoredf is no score, with the reason.

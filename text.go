@@ -19,7 +19,7 @@ type Text string
 // MarshalJSON writes a string, or {"$bytes": …} when t is not valid UTF-8.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
-		return marshalPlain(string(t))
+		return appendString(nil, string(t)), nil
 	}
 	return json.Marshal(map[string]string{"$bytes": base64.StdEncoding.EncodeToString([]byte(t))})
 }
@@ -55,8 +55,9 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 }
 
 // Raw is bytes that should be one JSON value but may be anything. In JSON it is that value with insignificant space
-// removed; bytes that are not a JSON value in valid UTF-8 become {"$text": string} or {"$bytes": base64}, and so does a
-// value that looks like one of these two, so that reading back always gives the same meaning.
+// removed; bytes that are not a [Raw.Valid] value become {"$text": string} or {"$bytes": base64}, and so does a value that
+// looks like one of these two, so that reading back always gives the same meaning. Nil is written as null and so read back
+// as the value null, unless omitempty leaves it out.
 type Raw []byte
 
 // MarshalJSON writes the value itself where it can.
@@ -68,7 +69,7 @@ func (r Raw) MarshalJSON() ([]byte, error) {
 		return r, nil
 	}
 	if utf8.Valid(r) {
-		return json.Marshal(map[string]string{"$text": string(r)})
+		return append(appendString([]byte(`{"$text":`), string(r)), '}'), nil
 	}
 	return json.Marshal(map[string]string{"$bytes": base64.StdEncoding.EncodeToString(r)})
 }
@@ -80,23 +81,21 @@ func (r *Raw) UnmarshalJSON(b []byte) error {
 			Text  *Text   `json:"$text"`
 			Bytes *[]byte `json:"$bytes"`
 		}
-		if err := json.Unmarshal(b, &o); err != nil {
-			return err
-		}
-		switch {
-		case o.Text != nil:
+		// What is no base64 was not written by MarshalJSON, so it is a value like any other.
+		if err := json.Unmarshal(b, &o); err == nil && o.Text != nil {
 			*r = Raw(*o.Text)
-		case o.Bytes != nil:
+			return nil
+		} else if err == nil && o.Bytes != nil {
 			*r = Raw(*o.Bytes)
+			return nil
 		}
-		return nil
 	}
-	*r = append((*r)[:0:0], b...)
+	*r = append(Raw{}, b...)
 	return nil
 }
 
-// Valid reports whether r is one JSON value in valid UTF-8.
-func (r Raw) Valid() bool { return json.Valid(r) && utf8.Valid(r) }
+// Valid reports whether r is one JSON value in valid UTF-8, nested at most 1000 deep: what [DecodeValue] takes.
+func (r Raw) Valid() bool { return json.Valid(r) && utf8.Valid(r) && !tooDeep(r) }
 
 // String is the bytes as they are.
 func (r Raw) String() string { return string(r) }
@@ -114,17 +113,6 @@ func looksWrapped(b []byte) bool {
 		return (k == "$text" || k == "$bytes") && len(v) > 0 && v[0] == '"'
 	}
 	return false
-}
-
-// marshalPlain encodes s without escaping <, > and &, which would only make the files harder to read.
-func marshalPlain(s string) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }
 
 // unquote decodes a JSON string literal, keeping lone surrogates as WTF-8.
@@ -186,7 +174,7 @@ func clip(s string) string {
 		return s
 	}
 	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) { // no further back: it may not be UTF-8 at all
 		cut--
 	}
 	return s[:cut] + "…"

@@ -1,6 +1,7 @@
 package tooleval
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,10 +40,13 @@ func TextResult(s string) ToolResult { return ToolResult{Text: Text(s)} }
 // JSONResult is a successful result whose text is the JSON encoding of v and whose structured form is the same value.
 // A value that has no JSON encoding becomes an error result.
 func JSONResult(v any) ToolResult {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false) // a model should read <, not \u003c
+	if err := e.Encode(v); err != nil {
 		return ErrorResult("the result has no JSON form: %v", err)
 	}
+	b := bytes.TrimRight(buf.Bytes(), "\n")
 	return ToolResult{Text: Text(b), Structured: b}
 }
 

@@ -19,6 +19,9 @@ func (s *Suite) Validate(getenv func(string) string) error {
 	}
 	v := validator{suite: s}
 	v.checkSuite()
+	if s.LiveTasks != nil && s.LiveWorld == nil {
+		v.fail("the suite has live tasks but no live world to run them in")
+	}
 	for i := range s.Tasks {
 		v.checkTask(fmt.Sprintf("task %q", s.Tasks[i].ID), &s.Tasks[i])
 	}
@@ -37,10 +40,13 @@ func (s *Suite) Validate(getenv func(string) string) error {
 		if s.Scorers[id] == nil {
 			v.fail("scorers: the scorer of task %q is nil", id)
 		}
+		if c, ok := s.Scorers[id].(Checker); ok {
+			v.addAll(fmt.Sprintf("scorer of task %q: ", id), c.Check(s))
+		}
 	}
 	for _, part := range []any{s.MockWorld, s.LiveWorld} {
 		if c, ok := part.(Checker); ok {
-			v.add(c.Check(s))
+			v.addAll("", c.Check(s))
 		}
 	}
 	return errors.Join(v.errs...)
@@ -51,20 +57,23 @@ type validator struct {
 	errs  []error
 }
 
-func (v *validator) add(err error) {
+// addAll adds err, one line for each of the errors joined in it.
+func (v *validator) addAll(prefix string, err error) {
 	if err == nil {
 		return
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { // one line an error
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {
-			v.add(e)
+			v.addAll(prefix, e)
 		}
 		return
 	}
-	v.errs = append(v.errs, fmt.Errorf("suite %q: %w", v.suite.Name, err))
+	v.fail("%s%w", prefix, err)
 }
 
-func (v *validator) fail(format string, args ...any) { v.add(fmt.Errorf(format, args...)) }
+func (v *validator) fail(format string, args ...any) {
+	v.errs = append(v.errs, fmt.Errorf("suite %q: %w", v.suite.Name, fmt.Errorf(format, args...)))
+}
 
 // known fails when name is not one of the known names.
 func (v *validator) known(what, name string, known []string) {
@@ -137,13 +146,18 @@ func (v *validator) checkTask(where string, t *Task) {
 	for _, name := range t.Toolset {
 		v.known(where+": unknown tool", name, names(s.Tools, toolName))
 	}
-	if t.Input != nil && !t.Input.Valid() {
-		fail("its input is not JSON")
+	for i, name := range t.Toolset {
+		if slices.Contains(t.Toolset[:i], name) {
+			fail("its toolset names %q twice", name)
+		}
+	}
+	if t.Input != nil {
+		if _, err := DecodeValue(t.Input); err != nil {
+			fail("its input: %w", err)
+		}
 	}
 	v.checkCalls(where, t)
-	if err := t.ExpectedState.Err(); err != nil {
-		fail("expected_state: %w", err)
-	}
+	v.addAll(where+": expected_state: ", t.ExpectedState.Err())
 	if s.Scorers[t.ID] == nil && t.ExpectedState.Vacuous() {
 		fail("nothing is checked: give it an expected_state that can differ, or a scorer")
 	}
@@ -166,6 +180,9 @@ func (v *validator) checkTask(where string, t *Task) {
 	if m := t.MinimalCalls; m != nil && t.Limits.Calls > 0 && *m > t.Limits.Calls {
 		fail("minimal_necessary_calls is %d, but only %d calls are allowed", *m, t.Limits.Calls)
 	}
+	if t.Limits.Calls > 0 && len(t.Required) > t.Limits.Calls {
+		fail("%d calls are required, but only %d are allowed", len(t.Required), t.Limits.Calls)
+	}
 }
 
 // checkCalls checks the required and the forbidden calls of a task.
@@ -179,9 +196,7 @@ func (v *validator) checkCalls(where string, t *Task) {
 		if _, known := s.Tool(c.Tool); known && !slices.Contains(t.Toolset, c.Tool) {
 			fail("%s: tool %q is not in the task's toolset", name, c.Tool)
 		}
-		if err := c.Args.Err(); err != nil {
-			fail("%s: args: %w", name, err)
-		}
+		v.checkArgs(where+": "+name, c.Args)
 		if c.ID != "" {
 			ids = append(ids, c.ID)
 		}
@@ -198,9 +213,7 @@ func (v *validator) checkCalls(where string, t *Task) {
 	for i, c := range t.Forbidden {
 		name := fmt.Sprintf("forbidden call %d", i+1)
 		v.known(where+": "+name+": unknown tool", c.Tool, names(s.Tools, toolName))
-		if err := c.Args.Err(); err != nil {
-			fail("%s: args: %w", name, err)
-		}
+		v.checkArgs(where+": "+name, c.Args)
 		if c.ID != "" || len(c.After) > 0 {
 			fail("%s: id and after are for required calls", name)
 		}
@@ -210,6 +223,31 @@ func (v *validator) checkCalls(where string, t *Task) {
 			}
 		}
 	}
+}
+
+// checkArgs checks a pattern for the arguments of a call, which are always an object.
+func (v *validator) checkArgs(where string, args Pattern) {
+	if args.Err() != nil {
+		v.addAll(where+": args: ", args.Err())
+	} else if args.root != nil && !fitsObjects(args.root) {
+		v.fail("%s: args: arguments are an object, which %s never fits", where, clip(string(encode(args.root.want()))))
+	}
+}
+
+// fitsObjects reports whether there is an object that n could match.
+func fitsObjects(n node) bool {
+	switch x := n.(type) {
+	case object, anything:
+		return true
+	case scope:
+		return fitsObjects(x.inner)
+	case oneOf:
+		return slices.ContainsFunc(x.patterns, fitsObjects)
+	case literal:
+		_, ok := x.value.(map[string]any)
+		return ok
+	}
+	return false
 }
 
 func samePattern(p, q Pattern) bool {
