@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/scorers"
+	"github.com/tooleval/tooleval/taxonomy"
+	"github.com/tooleval/tooleval/worlds"
+)
+
+// Do does one Job and returns its Run, whatever the agent, the world and the scorer do. The World is fresh; the agent
+// sees an Assignment and a recorded tool handler; the World is closed and its state taken before anything is scored.
+func (r *Runner) Do(ctx context.Context, job Job) (run *tooleval.Run) {
+	started := r.options.Now()
+	defer func() { // a bug of ours on some strange input costs one run, never the eval
+		if v := recover(); v != nil {
+			broke(run, tooleval.OwnerHarness, &panicked{v, debug.Stack()})
+			run.Score.Verdict, run.Score.Why = tooleval.Unscored, run.Error
+			run.Failure = &tooleval.Failure{Category: tooleval.RunError, Owner: tooleval.OwnerHarness, Why: run.Error}
+		}
+	}()
+	run = &tooleval.Run{
+		SchemaVersion: tooleval.SchemaVersion, Eval: r.options.Eval, Suite: job.Suite, TaskID: job.Task, Index: job.Index,
+		Mind: job.Mind, World: job.World, Baseline: job.Baseline, Seed: job.Seed, Started: started,
+	}
+	p, ok := r.prepared[key(job)]
+	if !ok {
+		run.Ending = tooleval.NotStarted
+		broke(run, tooleval.OwnerHarness, fmt.Errorf("the job is not part of this runner's plan: %+v", job))
+		grade(ctx, run, scorers.State, r.options.Scoring)
+		return run
+	}
+	run.Identity = identity(p.content, job.Index)
+	run.Task, run.Tools, run.Provenance = *p.task, p.tools, p.provenance
+	r.attempt(ctx, job, p, run)
+	grade(ctx, run, p.scorer, r.options.Scoring)
+	run.WallMS = milliseconds(r.options.Now().Sub(started))
+	return run
+}
+
+// attempt fills in everything that happened, and judges nothing.
+func (r *Runner) attempt(ctx context.Context, job Job, p *prepared, run *tooleval.Run) {
+	run.Trajectory = tooleval.Trajectory{Channel: tooleval.InProcess}
+	assignment := p.suite.Assignment(p.task, &tooleval.Mind{Aliases: p.backend.Aliases})
+	run.EntryPoint = assignment.EntryPoint
+	if err := ctx.Err(); err != nil {
+		cancelled(run)
+		return
+	}
+	spec := tooleval.WorldSpec{Task: *p.task, Tools: p.tools, Seed: job.Seed}
+	world, err := bounded(ctx, r.options.Setup, func(ctx context.Context) (tooleval.World, error) {
+		return p.world.NewWorld(ctx, spec)
+	})
+	if err == nil && world == nil {
+		err = errors.New("the factory returned no world")
+	}
+	if err != nil {
+		run.Ending = tooleval.NotStarted
+		if ctx.Err() != nil {
+			cancelled(run)
+			return
+		}
+		broke(run, tooleval.OwnerWorld, fmt.Errorf("making the world: %w", err))
+		return
+	}
+	r.runAgent(ctx, job, p, run, world, assignment)
+	r.closeWorld(ctx, run, world)
+}
+
+// runAgent hands the assignment to the agent and records what it does until it returns, its time is over, or it has
+// made too many calls.
+func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *tooleval.Run, world tooleval.World, a tooleval.Assignment) {
+	agent := p.backend.Agent
+	if job.Baseline != "" {
+		b, _ := baseline(job.Baseline)
+		agent = b.New(job.Seed)
+	}
+	limit := or(p.task.Limits.Timeout, r.options.Timeout)
+	timed, stop := context.WithTimeoutCause(ctx, limit, ErrRunTimeout)
+	defer stop()
+	inner, cancel := context.WithCancelCause(timed)
+	defer cancel(nil)
+	start := r.options.Now()
+	recorder := worlds.Record(worlds.Guard(world, p.tools), worlds.RecordOptions{
+		MaxCalls: p.task.Limits.Calls, OnLimit: func(err error) { cancel(err) }, Now: r.options.Now, Start: start,
+	})
+	result, err := guarded(inner, r.options.Grace, func(ctx context.Context) (tooleval.AgentResult, error) {
+		return agent.Run(ctx, a, recorder)
+	})
+	cause := context.Cause(inner)
+	recorder.Close()
+	run.AgentMS = milliseconds(r.options.Now().Sub(start))
+	run.Trajectory = recorder.Trajectory()
+	run.Result = result
+	if e := result.Evidence; e != nil {
+		run.Trajectory.Incomplete = e.Incomplete
+		if e.Channel != "" {
+			run.Trajectory.Channel = e.Channel
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		cancelled(run)
+	case errors.Is(cause, worlds.ErrLimit):
+		run.Ending = tooleval.LimitReached
+		run.Error, run.ErrorOwner = tooleval.Text(cause.Error()), tooleval.OwnerAgent
+	case errors.Is(cause, ErrRunTimeout):
+		run.Ending = tooleval.TimedOut
+		broke(run, tooleval.OwnerAgent, fmt.Errorf("the agent took longer than %v", limit))
+	case err != nil:
+		run.Ending = tooleval.Errored
+		broke(run, tooleval.OwnerAgent, err)
+	default:
+		run.Ending = tooleval.Completed
+	}
+	if errors.Is(err, errStuck) {
+		warn(run, "the agent ignored the end of its context for %v and was left behind", r.options.Grace)
+	}
+}
+
+// closeWorld takes the final state and closes the World. Trouble with either is not the agent's.
+func (r *Runner) closeWorld(ctx context.Context, run *tooleval.Run, world tooleval.World) {
+	ctx = context.WithoutCancel(ctx) // a cancelled run is cleaned up all the same
+	state, err := bounded(ctx, r.options.Setup, func(context.Context) (tooleval.State, error) { return world.State() })
+	if err == nil && state != nil && !state.Valid() {
+		err = errors.New("the world's state is not JSON")
+	}
+	if err != nil {
+		broke(run, tooleval.OwnerWorld, fmt.Errorf("taking the world's state: %w", err))
+	}
+	if _, err := bounded(ctx, r.options.Setup, func(context.Context) (struct{}, error) { return struct{}{}, world.Close() }); err != nil {
+		warn(run, "closing the world: %v", err)
+	}
+	switch {
+	case state != nil:
+		run.State, run.StateFrom = state, "world"
+	case run.Result.State == nil:
+	case run.Result.State.Valid():
+		run.State, run.StateFrom = run.Result.State, "agent"
+	default:
+		warn(run, "the agent's state is not JSON, so it counts as missing")
+	}
+}
+
+// grade judges a run whose facts are all in: outcome, process, verdict, and the failure if there is one.
+func grade(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer, limit time.Duration) {
+	score, err := scorers.Grade(ctx, run, tooleval.ScorerFunc(func(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, error) {
+		return outcome(ctx, run, scorer, limit)
+	}))
+	run.Score = score
+	if err != nil {
+		broke(run, tooleval.OwnerTask, err)
+	}
+	run.Failure = taxonomy.Classify(run)
+}
+
+// outcome calls the scorer, unless there is nothing that it could judge.
+func outcome(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer, limit time.Duration) (tooleval.Outcome, error) {
+	switch {
+	case run.Error != "" && run.ErrorOwner != tooleval.OwnerAgent:
+		return tooleval.Outcome{Score: tooleval.Unscoredf("%s", run.Error)}, nil
+	case run.Ending == tooleval.Errored && run.State == nil && run.Result.Response == "":
+		return tooleval.Outcome{Score: tooleval.Scored(0)}, nil // the agent broke and left nothing behind
+	}
+	o, err := bounded(context.WithoutCancel(ctx), limit, func(ctx context.Context) (tooleval.Outcome, error) {
+		return scorer.Score(ctx, run)
+	})
+	if err == nil && !o.Score.IsScored() && o.Score.Why == "" {
+		o.Score = tooleval.Unscoredf("the scorer gave no score and no reason")
+	}
+	return o, err
+}
+
+// broke records the error that ended a run, with the owner that the error names or else the given one. The first error
+// is the one that counts.
+func broke(run *tooleval.Run, owner tooleval.Owner, err error) {
+	if o, ok := tooleval.BlamedOn(err); ok {
+		owner = o
+	}
+	if run.Error != "" {
+		warn(run, "%v", err)
+		return
+	}
+	run.Error, run.ErrorOwner = tooleval.Text(err.Error()), owner
+	var p *panicked
+	if errors.As(err, &p) {
+		run.Stack = tooleval.Text(p.stack)
+	}
+}
+
+func cancelled(run *tooleval.Run) {
+	run.Ending = tooleval.Cancelled
+	broke(run, tooleval.OwnerUser, errors.New("the eval was cancelled before this run ended"))
+}
+
+func warn(run *tooleval.Run, format string, args ...any) {
+	run.Warnings = append(run.Warnings, tooleval.Text(fmt.Sprintf(format, args...)))
+}
+
+// milliseconds is a duration for display, to the microsecond.
+func milliseconds(d time.Duration) float64 { return math.Round(float64(d.Microseconds())) / 1000 }
