@@ -41,6 +41,12 @@ func TestCorrectedRate(t *testing.T) {
 	if !m.Interval.Contains(2.0/7) || m.Interval.Width().Value <= Wilson(57, 200, 0.95).Width().Value {
 		t.Errorf("got %v: it must be wider than without the rater's errors", m.Interval)
 	}
+	// Ends computed separately from the paper's formula.
+	near(t, "low", m.Interval.Low, 0.14880527921, 1e-10)
+	near(t, "high", m.Interval.High, 0.40894520570, 1e-10)
+	few := CorrectedRate(150, 200, Confusion{TruePositives: 18, FalseNegatives: 2, TrueNegatives: 16, FalsePositives: 4}, 0.95)
+	near(t, "low", few.Interval.Low, 0.62372590524, 1e-10)
+	near(t, "high", few.Interval.High, 1, 0)
 	if m := CorrectedRate(10, 200, known, 0.95); m.Value.Value != 0 || len(m.Warnings) == 0 || !m.Interval.Contains(0) {
 		t.Errorf("below the rater's false positives: got %+v", m)
 	}

@@ -37,6 +37,8 @@ func TestNonInferiorityWithoutAnyChange(t *testing.T) {
 		same := make([]float64, k)
 		if r := NonInferiorityTest(same, same, 0.05, 0.95); r.Verdict != want {
 			t.Errorf("%d clusters: got %s, want %s", k, r.Verdict, want)
+		} else if above := r.Bound.Value > -0.05; above != (want == NonInferior) {
+			t.Errorf("%d clusters: bound %v and verdict %s disagree", k, r.Bound, r.Verdict)
 		}
 	}
 }

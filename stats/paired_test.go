@@ -126,6 +126,9 @@ func TestCompareCannotTell(t *testing.T) {
 			t.Errorf("%s: got %s %q, want cannot_tell and why", name, r.Direction, r.Why)
 		}
 	}
+	if iv := Compare([]float64{0, 0}, []float64{1, 0.5}, CompareOptions{}).Difference.Interval; !iv.OK || iv.Low < -1 || iv.High > 1 {
+		t.Errorf("rates can't differ by more than 1: got %v", iv)
+	}
 	same := make([]float64, 8)
 	one := []float64{1, 1, 1, 1, 1, 1, 1, 1}
 	if r := Compare(same, one, CompareOptions{}); r.Direction != Higher || r.Difference.Interval.OK {

@@ -30,11 +30,7 @@ func PassHatK(n, c, k int) Estimate {
 	if why := checkK(n, c, k); why != "" {
 		return Undefined("%s", why)
 	}
-	v := chooseRatio(c, n, k)
-	if v == 1 && c < n {
-		v = math.Nextafter(1, 0)
-	}
-	return Number(v)
+	return Number(chooseRatio(c, n, k))
 }
 
 // maxProductTrials is up to where logarithms of factorials keep six digits after subtraction.

@@ -45,8 +45,7 @@ func (s *Sample) Mean() Estimate {
 	if why := s.empty(); why != "" {
 		return Undefined("%s", why)
 	}
-	// Rounding may push the mean of equal numbers past them.
-	return Number(min(max(s.mean, s.low), s.high))
+	return Number(s.mean)
 }
 
 // Variance is the sample variance with divisor n−1; undefined for n < 2.

@@ -53,6 +53,10 @@ func TestClustersUndefined(t *testing.T) {
 	if r.ICC.OK || r.Unclustered.OK || r.Mean.Error.OK || r.Pooled.Error.OK || !r.Mean.Value.OK {
 		t.Errorf("constant: got %+v", r)
 	}
+	// Here the mean of all, as computed, is not quite the value that all have.
+	if r := ClusterValues([][]float64{{0.1, 0.1}, {0.1, 0.1}, {0.1, 0.1}}, 0.95); r.ICC.OK || r.DesignEffect.OK {
+		t.Errorf("constant, rounded: got %+v", r)
+	}
 	r = ClusterCounts([]Count{{1, 1}, {0, 1}, {1, 1}}, 0.95)
 	if r.ICC.OK || r.Within.OK || r.Repeat.OK || !r.Mean.Error.OK {
 		t.Errorf("single trials: got %+v", r)
