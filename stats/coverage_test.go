@@ -131,6 +131,9 @@ func TestSimulatedCoverage(t *testing.T) {
 // Clusters of correlated trials, far from normal: each cluster's rate is drawn from Beta(a, b). The t interval falls short
 // where rates are near 1; Wilson's at the effective size does not. This is why [ClusterRate] uses it.
 func TestClusterCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("12,000 simulated sets of clusters; left out by -short")
+	}
 	const repeats = 2000
 	rng := newRand(7)
 	for _, c := range []struct {
