@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"taxonomy":      {"."},
 	"agents":        {"."},
 	"worlds":        {"."},
+	"worlds/...":    {".", "worlds"},
 	"store":         {"."},
 	"baselines":     {"."},
 	"scorers":       {".", "taxonomy"},

@@ -24,6 +24,8 @@ type WorldSpec struct {
 	Tools []Tool
 	// Seed is the source of everything random in the World. The same seed gives the same World.
 	Seed uint64
+	// Getenv looks up an environment variable, for live worlds that have settings. Nil stands for an empty environment.
+	Getenv func(string) string
 }
 
 // A WorldFactory makes a fresh World for every run. NewWorld may be called concurrently.
