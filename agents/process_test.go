@@ -460,7 +460,7 @@ func TestPythonAgent(t *testing.T) {
 		t.Errorf("calls %q, result %+v", rec.calls, result)
 	}
 	a.Input = nil
-	if _, err := p.Run(t.Context(), a, rec); err == nil || !strings.Contains(err.Error(), "numbers") {
+	if _, err := p.Run(t.Context(), a, rec); err == nil || !strings.Contains(err.Error(), "input") {
 		t.Errorf("a run that raises: %v", err)
 	}
 }

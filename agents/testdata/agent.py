@@ -21,13 +21,15 @@ def call_tool(tool, args):
             if "error" in message:
                 raise RuntimeError(message["error"]["message"])
             return message["result"]
-        if message.get("method") in ("cancel", "shutdown"):
-            raise SystemExit("told to stop")
+        if message.get("method") == "cancel":
+            raise RuntimeError("cancelled")
+        if message.get("method") == "shutdown":
+            raise SystemExit
     raise SystemExit("the harness has gone")
 
 
 def run(assignment):
-    a, b = assignment["input"]["numbers"] if "input" in assignment else assignment["numbers"]
+    a, b = assignment["input"]["numbers"]
     result = call_tool(assignment["tools"][0]["name"], {"a": a, "b": b})
     return {"response": result.get("text", ""), "state": {"total": result.get("structured")}}
 
@@ -36,6 +38,8 @@ for line in sys.stdin:
     message = json.loads(line)
     method, reply = message.get("method"), {"id": message.get("id")}
     if method == "shutdown":
+        if "id" in message:
+            send({**reply, "result": None})
         break
     elif method == "initialize":
         reply["result"] = {"protocol_version": 1, "name": "python", "entry_points": ["shop.total"]}
