@@ -136,8 +136,8 @@ func (n unordered) nearest(l []any, pairs []int, used []bool, path string, loose
 
 // MaxMatching pairs each of n left items with at most one of m right items, each right item used once, so that as many
 // as possible are paired (Kuhn's augmenting paths, O(n·m·edges)). It returns, for each left item, its right item or -1.
-// Left items are served in order and prefer right items that come first, so the result is deterministic. fits must always
-// say the same of the same pair.
+// Left items are served in order, take the first right item that is free, and are moved only to make room for another, so
+// the result is deterministic. fits must always say the same of the same pair.
 func MaxMatching(n, m int, fits func(left, right int) bool) []int {
 	return maxMatching(n, m, remember(n, m, fits))
 }
@@ -155,11 +155,16 @@ func maxMatching(n, m int, fits func(left, right int) bool) []int {
 	var augment func(i, round int) bool
 	augment = func(i, round int) bool {
 		for j := range m {
+			if right[j] < 0 && fits(i, j) {
+				left[i], right[j] = j, i
+				return true
+			}
+		}
+		for j := range m {
 			if seen[j] == round || !fits(i, j) {
 				continue
 			}
-			seen[j] = round
-			if right[j] < 0 || augment(right[j], round) {
+			if seen[j] = round; augment(right[j], round) {
 				left[i], right[j] = j, i
 				return true
 			}
