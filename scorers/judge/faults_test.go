@@ -179,7 +179,7 @@ func TestChoosingAJudge(t *testing.T) {
 		"non":                         `(did you mean "none"?)`,
 		"claude-x":                    "anthropic:claude-x",
 		"openai":                      "name a model, as in openai:MODEL",
-		"openai:\t":                    "name a model",
+		"openai:\t":                   "name a model",
 		"anthropic:":                  "name a model",
 		"none:x":                      "none takes no model",
 		"\x1b[2Kzzzzzzzzzzzzzzzzzzzz": "want none, anthropic:MODEL or openai:MODEL",
