@@ -24,7 +24,7 @@ func agent(t testing.TB, fault string) *agents.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &agents.Process{Name: fault, Command: []string{exe}, Env: []string{"AGENTS_TEST=" + fault},
+	return &agents.Process{Name: fault, Command: []string{exe}, Env: []string{"AGENTS_TEST=" + fault, "GORACE=atexit_sleep_ms=0"},
 		ShutdownGrace: 2 * time.Second}
 }
 
@@ -358,7 +358,7 @@ func TestH10FreshFoldersAndX04Environment(t *testing.T) {
 		}
 		for _, e := range got.Env {
 			if name, _, _ := strings.Cut(e, "="); !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LANG", "TERM", "PWD",
-				"AGENTS_TEST", "TOOLEVAL_RUN_TOKEN"}, name) {
+				"AGENTS_TEST", "GORACE", "TOOLEVAL_RUN_TOKEN"}, name) {
 				t.Errorf("the agent got %s", e)
 			}
 		}

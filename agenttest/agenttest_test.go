@@ -166,7 +166,7 @@ var programs = map[string]func(){
 }
 
 func quick(name string) agenttest.Options {
-	return agenttest.Options{Env: []string{"AGENTTEST=" + name}, StartTimeout: 20 * time.Second, RunTimeout: 20 * time.Second,
+	return agenttest.Options{Env: []string{"AGENTTEST=" + name, "GORACE=atexit_sleep_ms=0"}, StartTimeout: 20 * time.Second, RunTimeout: 20 * time.Second,
 		Grace: 10 * time.Second}
 }
 
@@ -244,7 +244,7 @@ func TestBadAgents(t *testing.T) {
 			t.Parallel()
 			o := quick(c.name)
 			if slices.Contains([]string{"mute", "run ignored", "bad call", "args list", "stays"}, c.name) {
-				o.StartTimeout, o.RunTimeout, o.Grace = 2*time.Second, 700*time.Millisecond, 700*time.Millisecond
+				o.StartTimeout, o.RunTimeout, o.Grace = 2*time.Second, time.Second, time.Second
 			}
 			r := agenttest.Check(t.Context(), exe(t), o)
 			if got := names(r, agenttest.Failed); !slices.Equal(got, c.fail) {
