@@ -1,5 +1,5 @@
-// Package baselines holds trivial agents that validate a task, not an agent. When an agent that does nothing passes a task,
-// or one that calls tools at random does, the task says nothing about skill.
+// Package baselines holds trivial agents that validate a task, not an agent. When an agent that does nothing passes a
+// task, or one that calls tools at random does, the task says nothing about skill.
 //
 //	for _, b := range baselines.All {
 //		if b.MockOnly && live {

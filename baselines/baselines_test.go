@@ -145,7 +145,8 @@ func TestOneAgentServesRunsAtTheSameTime(t *testing.T) {
 func TestRandomUsesWhatItSaw(t *testing.T) {
 	reused, answered := false, false
 	for seed := range uint64(200) {
-		all, calls := play(t, "random", seed, assignment("t", `{"type":"object","required":["q"],"properties":{"q":{"type":"string"}}}`))
+		schema := `{"type":"object","required":["q"],"properties":{"q":{"type":"string"}}}`
+		all, calls := play(t, "random", seed, assignment("t", schema))
 		for _, c := range calls[1:] {
 			reused = reused || strings.Contains(c, "order-4711 is ready") || strings.Contains(c, "Łódź")
 		}

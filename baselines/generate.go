@@ -17,10 +17,10 @@ const (
 	mostLetter = 500 // letters that minLength can ask for
 )
 
-// A generator draws values from JSON schemas. It knows the keywords that tool schemas use (type, enum, const, properties,
-// required, items, prefixItems, anyOf, oneOf, allOf, $ref to a place in the same schema, minimum, maximum, multipleOf,
-// minItems, maxItems, minLength, maxLength, format); what it doesn't know it ignores, so a value may break the schema.
-// It never fails, whatever it is given.
+// A generator draws values from JSON schemas. It knows the keywords that tool schemas use (type, enum, const,
+// properties, required, items, prefixItems, anyOf, oneOf, allOf, $ref to a place in the same schema, minimum, maximum,
+// multipleOf, minItems, maxItems, minLength, maxLength, format); what it doesn't know it ignores, so a value may break
+// the schema. It never fails, whatever it is given.
 type generator struct {
 	r      *rand.Rand
 	root   any

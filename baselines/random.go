@@ -20,9 +20,11 @@ const (
 // random calls tools at random. It keeps no state: every run has its own source, made of the seed and the task's id.
 type random struct{ seed uint64 }
 
-// Run makes 1 to mostCalls calls (none without tools) and answers with something it saw or made up. It stops at the first
-// error of the harness, which it hands on.
-func (a random) Run(ctx context.Context, as tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
+// Run makes 1 to mostCalls calls (none without tools) and answers with something it saw or made up. It stops at the
+// first error of the harness, which it hands on.
+func (a random) Run(
+	ctx context.Context, as tooleval.Assignment, tools tooleval.ToolHandler,
+) (tooleval.AgentResult, error) {
 	h := fnv.New64a()
 	h.Write([]byte(as.TaskID))
 	r := rand.New(rand.NewPCG(a.seed, h.Sum64()))

@@ -124,8 +124,8 @@ func (g *generator) digits(n, highest int) string {
 	return string(b)
 }
 
-var vocabulary = strings.Fields("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november " +
-	"oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu 1 7 42 100")
+var vocabulary = strings.Fields("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike " +
+	"november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu 1 7 42 100")
 
 func (g *generator) word() string { return vocabulary[g.r.IntN(len(vocabulary))] }
 
