@@ -89,7 +89,7 @@ func (g *generator) text(s map[string]any) string {
 			return v
 		}
 	}
-	v := ""
+	var v string
 	switch s["format"] {
 	case "date":
 		v = g.date()

@@ -1,8 +1,8 @@
 package scorers
 
 import (
-	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/tooleval/tooleval"
@@ -63,11 +63,8 @@ func calls(list ...string) change {
 func addCall(s string, status tooleval.CallStatus) change {
 	return func(run *tooleval.Run) {
 		n := len(run.Trajectory.Calls)
-		c := tooleval.Call{Began: 2*n + 1, Ended: 2*n + 2, Status: status}
-		var args string
-		fmt.Sscanf(s, "%s", &c.Tool)
-		args = s[len(c.Tool):]
-		c.Args = tooleval.Raw(args)
+		tool, args, _ := strings.Cut(s, " ")
+		c := tooleval.Call{Began: 2*n + 1, Ended: 2*n + 2, Tool: tool, Args: tooleval.Raw(args), Status: status}
 		c.Result.IsError = status == tooleval.CallToolError
 		run.Trajectory.Calls = append(run.Trajectory.Calls, c)
 	}

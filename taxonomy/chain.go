@@ -208,7 +208,7 @@ func wrongArgs(f *facts) (finding, bool) {
 			continue
 		}
 		c := &f.calls()[m.Call]
-		why := ""
+		var why string
 		switch {
 		case c.ArgsError != "":
 			why = fmt.Sprintf("%s was called with malformed arguments: %s", want.Tool, c.ArgsError)
