@@ -208,10 +208,10 @@ var faults = map[string]func(){
 	"late call": func() {
 		p := newPeer()
 		say(`{"jsonrpc":"2.0","id":"early","method":"tools/call","params":{"tool":"t","args":{}}}`)
-		p.answerCall()
-		id := p.start()
-		say(`{"jsonrpc":"2.0","id":%s,"result":{"response":"ok"}}`, id)
-		say(`{"jsonrpc":"2.0","id":"late","method":"tools/call","params":{"tool":"t","args":{}}}`)
+		p.answerCall() // and initialize
+		id := string(p.read()["id"])
+		say(`{"jsonrpc":"2.0","id":%s,"result":{"response":"ok"}}`+"\n"+ // in one write
+			`{"jsonrpc":"2.0","id":"late","method":"tools/call","params":{"tool":"t","args":{}}}`, id)
 		p.answerCall()
 	},
 	"odd calls": func() {

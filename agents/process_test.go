@@ -163,6 +163,9 @@ func TestWarnings(t *testing.T) {
 					t.Errorf("%q does not say %q", all, say)
 				}
 			}
+			if c.fault == "late call" && (result.Response != "ok" || len(result.Warnings) != 1) {
+				t.Errorf("got %+v", result)
+			}
 			if c.fault == "second answer" && result.Response != "first" {
 				t.Errorf("the answer is %q, want the first", result.Response)
 			}

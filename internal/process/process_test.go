@@ -177,6 +177,34 @@ echo $$; setsid sh ./next & sleep 60`)
 	}
 }
 
+// TestEscapedProcessDoesNotHoldStop: the documented limit, a process that shed group, parent and environment, may live on
+// with the pipe in its hands, but Stop returns and reads end.
+func TestEscapedProcessDoesNotHoldStop(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("there is no setsid here")
+	}
+	out := &Capture{}
+	p, err := Start(Spec{Command: []string{"sh", "-c", "setsid env -i sh -c 'echo $$; exec sleep 30' &"}, Env: testEnv(), Stdout: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	for out.Size() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	began := time.Now()
+	exit := p.Stop(0, 0)
+	if took := time.Since(began); took > 2*time.Second || !exit.Alone {
+		t.Errorf("Stop took %v: %+v", took, exit)
+	}
+	p.Close()
+	if pid, err := strconv.Atoi(strings.TrimSpace(out.String())); err != nil || pid <= 1 {
+		t.Errorf("the escaped process is unknown: %q", out.String())
+	} else if running(pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
 // TestHarnessKilled: SIGKILL of the harness takes the program along.
 func TestHarnessKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
