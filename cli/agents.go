@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/engine"
+)
+
+// scriptedMind is the offline twin of a suite's agent; its answers are canned.
+const scriptedMind = "scripted"
+
+// backends makes the agents that --agent names.
+func (a *App) backends(ctx context.Context, s *tooleval.Suite, names []string, live bool) ([]engine.Backend, error) {
+	var backends []engine.Backend
+	var errs []error
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			errs = append(errs, fmt.Errorf("--agent %s is given twice", name))
+			continue
+		}
+		b, err := a.backend(ctx, s, name, live)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		backends = append(backends, b)
+	}
+	return backends, errors.Join(errs...)
+}
+
+func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live bool) (engine.Backend, error) {
+	if live && name == scriptedMind {
+		return engine.Backend{}, errors.New("--agent scripted with --live: canned answers prove nothing against real tools; " +
+			"choose another --agent, or leave out --live")
+	}
+	mind, ok := s.Mind(name)
+	if !ok {
+		var known []string
+		for _, m := range s.Minds {
+			known = append(known, m.Name)
+		}
+		if name == "real" {
+			return engine.Backend{}, fmt.Errorf("--agent real: suite %q brings no real agent; it has: %s", s.Name, strings.Join(known, ", "))
+		}
+		return engine.Backend{}, fmt.Errorf("--agent %s: suite %q has no such mind%s; it has: %s",
+			name, s.Name, tooleval.DidYouMean(name, known), strings.Join(known, ", "))
+	}
+	agent, err := mind.New(ctx, a.getenv)
+	if err != nil {
+		return engine.Backend{}, fmt.Errorf("--agent %s: %w", name, err)
+	}
+	return engine.Backend{Name: name, Agent: agent, Aliases: mind.Aliases}, nil
+}

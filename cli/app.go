@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/internal/plain"
+)
+
+// The exit codes.
+const (
+	exitDone      = 0
+	exitUsage     = 2
+	exitCancelled = 130
+)
+
+// errInterrupted is the cause of a context that the user ended.
+var errInterrupted = errors.New("interrupted")
+
+// An App is one call of the command.
+type App struct {
+	Suites []*tooleval.Suite
+	Args   []string // without the program's name
+	Env    []string // NAME=value
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// Main runs the command with the process's arguments, environment and streams, and exits.
+//
+// The first SIGINT or SIGTERM ends the eval cleanly: runs in flight are recorded as cancelled. The second one exits at
+// once; what was finished is on disk by then.
+func Main(suites ...*tooleval.Suite) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "\nstopping: the runs in flight are being recorded as cancelled; interrupt again to stop at once")
+		cancel(errInterrupted)
+		<-signals
+		os.Exit(exitCancelled)
+	}()
+	app := App{Suites: suites, Args: os.Args[1:], Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+	os.Exit(app.Run(ctx))
+}
+
+// Run runs the command and returns its exit code.
+func (a *App) Run(ctx context.Context) int {
+	root := a.root()
+	root.SetArgs(a.Args)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
+		return exitCancelled
+	}
+	fmt.Fprintln(a.Stderr, plain.Block("tooleval: "+strings.ReplaceAll(err.Error(), "\n", "\ntooleval: ")))
+	return exitUsage
+}
+
+func (a *App) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tooleval",
+		Short: "Score how well an LLM agent uses tools",
+		Long: `ToolEval scores how well an LLM agent uses tools to finish multi-step tasks. It answers four questions
+side by side: was the goal reached, was the path sane, is the agent consistent or lucky, and when it
+fails, whose fault is it. Every run is kept as a readable file.`,
+		Example:       "  tooleval run --suite calc --runs 3\n  tooleval list\n  tooleval show latest",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see: %s --help)", err, cmd.CommandPath())
+	})
+	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.versionCommand())
+	return root
+}
+
+// getenv looks up an environment variable of this call.
+func (a *App) getenv(name string) string {
+	for i := len(a.Env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(a.Env[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// suite finds a suite by name.
+func (a *App) suite(name string) (*tooleval.Suite, error) {
+	names := a.suiteNames()
+	for _, s := range a.Suites {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown suite %q%s; the suites are: %s", name, tooleval.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
+func (a *App) suiteNames() []string {
+	var names []string
+	for _, s := range a.Suites {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// terminal is the width of a terminal; ok is false when w is none.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = defaultWidth
+	}
+	return width, true
+}
+
+const defaultWidth = 100

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/engine"
+	"github.com/tooleval/tooleval/internal/plain"
+	"github.com/tooleval/tooleval/report"
+	"github.com/tooleval/tooleval/store"
+)
+
+func (a *App) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run --suite NAME",
+		Short: "Run a suite and score it",
+		Long: `Runs every task of a suite several times under one agent, scores each run, and keeps each as a file.
+A suite that an agent fails is still a completed eval: the exit code is 0. It is 2 when the eval could not
+be run as asked, and 130 when it was interrupted; --resume then goes on with what is missing.`,
+		Example: `  tooleval run --suite calc --runs 3
+  tooleval run --suite calc --task 'calc.a*' --combine
+  tooleval run --resume latest --retry cancelled`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), cmd, &f)
+		},
+	}
+	f.register(cmd, a)
+	return cmd
+}
+
+// An eval is everything that one run command works with.
+type eval struct {
+	plan   *engine.Plan
+	runner *engine.Runner
+	store  *store.Eval
+	past   *past // nil unless resumed
+}
+
+func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
+	e, err := a.prepare(ctx, cmd, f)
+	if err != nil {
+		return err
+	}
+	defer e.store.Close()
+
+	builder := report.NewBuilder(e.store.Header(), f.reportOptions())
+	_, tty := terminal(a.Stderr)
+	bar := report.Progress(a.Stderr, tty, e.plan.Len())
+	sink := engine.Sink{
+		Keep: func(run *tooleval.Run) error {
+			_, err := e.store.Put(run)
+			return err
+		},
+		Report: func(_ engine.Job, run *tooleval.Run, _ bool) {
+			builder.Add(run)
+			bar.Add(1)
+		},
+	}
+	if e.past != nil {
+		sink.Reuse = e.past.reuse
+	}
+	err = engine.Execute(ctx, e.plan, e.runner.Do, engine.Pool{Concurrency: f.concurrency}, sink)
+	bar.Done()
+	if e.past != nil {
+		fmt.Fprintln(a.Stderr, e.past.summary())
+	}
+	if err := a.print(f, builder.Report()); err != nil {
+		return err
+	}
+	if err := e.store.Close(); err != nil {
+		return err
+	}
+	folder := plain.Text(e.store.Path())
+	switch {
+	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+		fmt.Fprintf(a.Stderr, "cancelled; what was finished is in %s; go on with: tooleval run --resume %s --retry cancelled\n", folder, e.store.Header().ID)
+	case err == nil && f.format == "table":
+		fmt.Fprintf(a.Stdout, "\nEvery run is a file in %s; see one again with: tooleval show FILE\n", folder)
+	}
+	return err
+}
+
+// prepare checks everything that can be checked before a task runs, and makes the eval's folder last.
+func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*eval, error) {
+	e := &eval{}
+	if f.resume != "" {
+		var err error
+		if e.past, err = a.openPast(cmd, f); err != nil {
+			return nil, err
+		}
+	}
+	s, err := a.suite(f.suite)
+	if err != nil {
+		return nil, fmt.Errorf("--suite: %w", err)
+	}
+	world := engine.Mock
+	if f.live {
+		world = engine.Live
+	}
+	if s.World(f.live) == nil {
+		hint := "leave out --live"
+		if !f.live {
+			hint = "add --live"
+		}
+		return nil, fmt.Errorf("suite %q has no %s world: %s", s.Name, world, hint)
+	}
+	backends, err := a.backends(ctx, s, f.agents, f.live)
+	if err != nil {
+		return nil, err
+	}
+	if f.runs == 0 {
+		f.runs = mockRuns
+		if f.live {
+			f.runs = liveRuns
+		}
+	}
+	list := []*tooleval.Suite{s}
+	e.plan, err = engine.NewPlan(list, backends, engine.Options{
+		Runs: f.runs, World: world, Tasks: f.tasks, Tags: f.tags, Seed: f.seed, Getenv: a.getenv,
+	})
+	if err != nil {
+		return nil, err
+	}
+	header := tooleval.Eval{
+		SchemaVersion: tooleval.SchemaVersion, ID: store.NewID(s.Name, time.Now()), Suite: s.Name, Minds: f.agents, World: world,
+		Runs: f.runs, Seed: f.seed, Options: options(cmd), Provenance: provenance(ctx), Started: time.Now().UTC(),
+	}
+	if e.past != nil {
+		header.ID, header.Started = e.past.header.ID, e.past.header.Started
+	}
+	tasks := s.TasksIn(f.live, a.getenv)
+	if header.Provenance.SuiteDigest, err = engine.SuiteDigest(s, tasks); err != nil {
+		return nil, err
+	}
+	if header.Tasks, err = plannedTasks(e.plan, tasks); err != nil {
+		return nil, err
+	}
+	e.runner, err = engine.NewRunner(list, backends, e.plan, engine.RunnerOptions{
+		Timeout: f.timeout, Resources: tooleval.Resources{Judge: f.judge, Getenv: a.getenv}, Getenv: a.getenv,
+		Provenance: header.Provenance, Eval: header.ID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.runner.Preflight(ctx, e.plan); err != nil {
+		return nil, err
+	}
+	o := store.Options{Secrets: store.SecretsFromEnv(a.Env)}
+	if e.past != nil {
+		e.past.runner, e.past.retry = e.runner, f.retry
+		if e.store, err = store.Reopen(e.past.dir, o); err == nil {
+			err = errors.Join(e.past.index(), e.store.SetHeader(header))
+		}
+	} else {
+		e.store, err = store.Create(f.results, header, o)
+	}
+	return e, err
+}
+
+// plannedTasks are the tasks of the plan with the digests of their content.
+func plannedTasks(p *engine.Plan, tasks []tooleval.Task) ([]tooleval.EvalTask, error) {
+	byID := map[string]*tooleval.Task{}
+	for i := range tasks {
+		byID[tasks[i].ID] = &tasks[i]
+	}
+	var list []tooleval.EvalTask
+	for _, t := range p.Tasks() {
+		digest, err := engine.TaskDigest(byID[t[1]])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, tooleval.EvalTask{ID: t[1], Digest: digest})
+	}
+	return list, nil
+}
+
+func (f *runFlags) reportOptions() report.Options {
+	return report.Options{Combine: f.combine, OutcomeWeight: f.outcomeWeight, ProcessWeight: f.processWeight}
+}
+
+// print writes a report in the format that was asked for.
+func (a *App) print(f *runFlags, r report.Report) error {
+	return printReport(a.Stdout, r, f.format, f.verbose, a.getenv)
+}
+
+func printReport(w io.Writer, r report.Report, format string, verbose bool, getenv func(string) string) error {
+	switch format {
+	case "json":
+		return report.JSON(w, r)
+	case "markdown":
+		return report.Markdown(w, r)
+	}
+	return report.Terminal(w, r, termOptions(w, verbose, getenv))
+}
+
+func termOptions(w io.Writer, verbose bool, getenv func(string) string) report.TermOptions {
+	width, tty := terminal(w)
+	if !tty {
+		width = defaultWidth
+	}
+	return report.TermOptions{Width: width, Color: tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb", Verbose: verbose}
+}
