@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"scorers/judge": {".", "scorers"},
 	"suites":        {".", "suites/..."},
 	"suites/...":    {".", "worlds", "worlds/...", "scorers", "scorers/...", "agents"},
+	"suitetest":     {".", "engine"},
 	"engine":        {".", "worlds", "scorers", "taxonomy", "baselines"},
 	"report":        {".", "stats", "taxonomy"},
 	"agenttest":     {".", "agents"},

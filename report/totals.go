@@ -135,7 +135,7 @@ func (b *Builder) summary(s *section, tasks []Task) Summary {
 		}
 	}
 	sum.Coverage = share(sum.Scored, sum.Planned)
-	sum.PassRate, sum.Outcome, sum.Process = meanOfTasks(rates), meanOfTasks(outcomes), meanOfTasks(processes)
+	sum.PassRate, sum.Outcome, sum.Process = stats.ClusterRate(rates, level), meanOfTasks(outcomes), meanOfTasks(processes)
 	if b.options.Combine {
 		m := meanOfTasks(blends)
 		sum.Combined = &m
@@ -163,7 +163,7 @@ func (b *Builder) incomplete(s *Summary) string {
 	return ""
 }
 
-// meanOfTasks is the mean over tasks of numbers in 0..1.
+// meanOfTasks is the mean over tasks of scores in 0..1. For rates see stats.ClusterRate.
 func meanOfTasks(means []float64) stats.Mean {
 	m := stats.ClusterMean(means, level)
 	m.Interval = m.Interval.Clamp(0, 1)

@@ -96,6 +96,7 @@ func (m Mean) withWilson(n, df float64) Mean {
 		return m
 	}
 	low, high := wilson(m.Value.Value, n, tQuantile(m.Interval.Level, df))
+	m.Interval.Why = "" // the t interval may have had none
 	m.Interval = m.Interval.with(rateEnds(low, high, m.Value.Value))
 	return m
 }
