@@ -124,10 +124,13 @@ func mean(m *stats.Mean, f, e func(float64) string) string {
 		return notComputed + ": " + byTask(m.Value.Why)
 	}
 	text := f(v) + ", mean over " + plural(m.N, "task")
-	if v, ok := m.Error.Get(); !ok {
+	if v, ok := m.Error.Get(); ok {
+		text += ", standard error " + e(v)
+	}
+	if m.Interval.OK {
+		text += fmt.Sprintf(", 95 %% interval %s to %s", f(m.Interval.Low), f(m.Interval.High))
+	} else if !m.Error.OK {
 		text += "; error " + notComputed + ": " + byTask(m.Error.Why)
-	} else if m.Interval.OK {
-		text += fmt.Sprintf(", standard error %s, 95 %% interval %s to %s", e(v), f(m.Interval.Low), f(m.Interval.High))
 	}
 	return text
 }
