@@ -27,8 +27,8 @@ type Process struct {
 	Command []string
 	// Dir is the folder that the program starts in, shared by all runs. Empty stands for a fresh one for each run.
 	Dir string
-	// Env adds to the environment, which otherwise holds PATH, HOME, TMPDIR, LANG, TERM and nothing else of the harness's:
-	// NAME=value sets a variable, NAME alone hands the harness's own one over, if it is set.
+	// Env adds to the environment, which otherwise holds PATH, HOME, TMPDIR, LANG, TERM and nothing else of the
+	// harness's: NAME=value sets a variable, NAME alone hands the harness's own one over, if it is set.
 	Env []string
 
 	// StartTimeout bounds the time from the start to the answer to initialize; 0 stands for 30 s.
@@ -95,8 +95,8 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 func (p *Process) startTimeout() time.Duration { return orDefault(p.StartTimeout, 30*time.Second) }
 func (p *Process) grace() time.Duration        { return orDefault(p.ShutdownGrace, 5*time.Second) }
 
-// Fingerprint is the command, the folder and the variables that Env sets, the values as digests. Variables that are only
-// handed over count by name: they hold keys, which change without changing the agent.
+// Fingerprint is the command, the folder and the variables that Env sets, the values as digests. Variables that are
+// only handed over count by name: they hold keys, which change without changing the agent.
 func (p *Process) Fingerprint() any {
 	env := slices.Clone(p.Env)
 	for i, e := range env {
@@ -114,11 +114,13 @@ func (p *Process) Fingerprint() any {
 // Run starts the program, gives it the assignment, serves its tool calls and returns its answer once its whole process
 // tree is gone. Trouble that did not keep it from answering becomes a warning in the result.
 //
-// The error is a *[ProcessError] with an owner (see [tooleval.BlamedOn]): infra for a program that can't be started, does
-// not answer initialize or was killed from outside; user for one that does not serve the entry point; agent, or the owner
-// that the agent itself named, for everything after that. When ctx is done first, the agent is told to stop; the error
-// then wraps the context's cause, has no owner, and comes with the result if the agent still gave one.
-func (p *Process) Run(ctx context.Context, a tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
+// The error is a *[ProcessError] with an owner (see [tooleval.BlamedOn]): infra for a program that can't be started,
+// does not answer initialize or was killed from outside; user for one that does not serve the entry point; agent, or
+// the owner that the agent itself named, for everything after that. When ctx is done first, the agent is told to stop;
+// the error then wraps the context's cause, has no owner, and comes with the result if the agent still gave one.
+func (p *Process) Run(
+	ctx context.Context, a tooleval.Assignment, tools tooleval.ToolHandler,
+) (tooleval.AgentResult, error) {
 	s, err := p.open(ctx, tools)
 	if err != nil {
 		return tooleval.AgentResult{}, err
@@ -138,7 +140,8 @@ func (p *Process) Run(ctx context.Context, a tooleval.Assignment, tools tooleval
 		return result, s.fail(exit, err)
 	}
 	if len(exit.Left) > 0 { // what it goes on doing would reach the next run
-		return result, s.fail(exit, tooleval.Blamef(tooleval.OwnerInfra, "can't be ended: %s", strings.Join(exit.Left, ", ")))
+		err := tooleval.Blamef(tooleval.OwnerInfra, "can't be ended: %s", strings.Join(exit.Left, ", "))
+		return result, s.fail(exit, err)
 	}
 	switch {
 	case !exit.Alone:
@@ -193,7 +196,8 @@ func (p *Process) open(ctx context.Context, tools tooleval.ToolHandler) (*sessio
 	}
 	limit := orDefault(p.MaxStderr, 64<<10)
 	stderr := &process.Capture{Limits: process.Limits{Head: limit / 4, Tail: limit - limit/4}}
-	proc, err := process.Start(process.Spec{Command: p.Command, Dir: dir, Env: home.Env(p.Env), Stdin: true, Stderr: stderr})
+	proc, err := process.Start(process.Spec{
+		Command: p.Command, Dir: dir, Env: home.Env(p.Env), Stdin: true, Stderr: stderr})
 	if err != nil {
 		return nil, fail(errors.Join(err, home.Remove()))
 	}

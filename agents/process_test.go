@@ -339,7 +339,8 @@ func TestBrokenWorldKeepsItsOwner(t *testing.T) {
 	}
 }
 
-// TestH10FreshFoldersAndX04Environment: a run finds nothing of the run before it, and nothing of the harness's environment.
+// TestH10FreshFoldersAndX04Environment: a run finds nothing of the run before it, and nothing of the harness's
+// environment.
 func TestH10FreshFoldersAndX04Environment(t *testing.T) {
 	t.Setenv("CANARY_DATABASE_URL", "x")
 	p := agent(t, "environment")

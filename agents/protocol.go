@@ -52,7 +52,8 @@ func parseInitialize(raw json.RawMessage) (initializeResult, error) {
 	case r.ProtocolVersion == nil:
 		return r, fmt.Errorf("its answer to initialize has no protocol_version: %s", clip(string(raw)))
 	case *r.ProtocolVersion != ProtocolVersion:
-		return r, fmt.Errorf("it speaks protocol version %d, and this harness speaks %d", *r.ProtocolVersion, ProtocolVersion)
+		return r, fmt.Errorf("it speaks protocol version %d, and this harness speaks %d",
+			*r.ProtocolVersion, ProtocolVersion)
 	}
 	return r, nil
 }

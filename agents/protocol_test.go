@@ -8,7 +8,8 @@ import (
 	"github.com/tooleval/tooleval/internal/wire"
 )
 
-// TestProtocolPageExample: the example of docs/protocol.md is made of messages that this package reads without a warning.
+// TestProtocolPageExample: the example of docs/protocol.md is made of messages that this package reads without a
+// warning.
 func TestProtocolPageExample(t *testing.T) {
 	page, err := os.ReadFile("../docs/protocol.md")
 	if err != nil {

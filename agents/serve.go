@@ -40,11 +40,11 @@ type Server struct {
 }
 
 // Main is what an agent's main calls: it serves the harness on the standard input and output and exits, with status 0
-// after a shutdown. Meanwhile [os.Stdout] is the standard error, so that a stray print can't spoil the protocol. When the
-// standard input is a terminal or a device it says what the program is and exits with status 2.
+// after a shutdown. Meanwhile [os.Stdout] is the standard error, so that a stray print can't spoil the protocol. When
+// the standard input is a terminal or a device it says what the program is and exits with status 2.
 func Main(s Server) {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprintf(os.Stderr, "%s is an agent that is started by a harness, which speaks ToolEval's stdio protocol with it\n", s.Name)
+		fmt.Fprintf(os.Stderr, "%s is an agent; a harness starts it and speaks ToolEval's stdio protocol with it\n", s.Name)
 		os.Exit(2)
 	}
 	out := os.Stdout
@@ -56,12 +56,12 @@ func Main(s Server) {
 	os.Exit(0)
 }
 
-// Serve is the agent's side of the protocol. It answers the harness on in and out until it is told to shut down, in ends,
-// or ctx is done, and returns nil after the first two. Runs come one at a time. An agent that panics answers its run with
-// an error, and one that returns an error says whose fault it is by [tooleval.Blame].
+// Serve is the agent's side of the protocol. It answers the harness on in and out until it is told to shut down, in
+// ends, or ctx is done, and returns nil after the first two. Runs come one at a time. An agent that panics answers its
+// run with an error, and one that returns an error says whose fault it is by [tooleval.Blame].
 //
-// An agent that does not return within 2 s after its context is done is left behind, and so is a read of in when ctx ends
-// Serve.
+// An agent that does not return within 2 s after its context is done is left behind, and so is a read of in when ctx
+// ends Serve.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, s Server) error {
 	if s.Log == nil {
 		s.Log = os.Stderr
@@ -230,7 +230,9 @@ func ownerOf(err error) tooleval.Owner {
 }
 
 // guarded runs the agent and turns a panic into an error.
-func (v *server) guarded(ctx context.Context, agent tooleval.Agent, a tooleval.Assignment) (result tooleval.AgentResult, err error) {
+func (v *server) guarded(
+	ctx context.Context, agent tooleval.Agent, a tooleval.Assignment,
+) (result tooleval.AgentResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(v.Log, "panic: %v\n%s", r, debug.Stack())

@@ -12,7 +12,8 @@ import (
 	"github.com/tooleval/tooleval/internal/wire"
 )
 
-// drain bounds the time in which the last words of a program that has exited are awaited: a child may hold the pipe open.
+// drain bounds the time in which the last words of a program that has exited are awaited: a child may hold the pipe
+// open.
 const drain = 500 * time.Millisecond
 
 // stuck bounds the time for tool calls to return after their context was cut and the process ended.
@@ -183,7 +184,8 @@ func (s *session) gone(before string) (tooleval.Owner, error) {
 	exit := s.proc.Stop(min(drain, s.p.grace()/2), s.p.grace()/2)
 	switch {
 	case !exit.Alone:
-		return tooleval.OwnerAgent, fmt.Errorf("it closed its standard output before it answered %s, and went on running", before)
+		return tooleval.OwnerAgent,
+			fmt.Errorf("it closed its standard output before it answered %s, and went on running", before)
 	case exit.KilledBy() == 9:
 		// Nothing of ours sends this signal to a program that was not asked to stop.
 		return tooleval.OwnerInfra, fmt.Errorf("it ended before it answered %s: %v (out of memory?)", before, exit)
@@ -195,7 +197,8 @@ func (s *session) gone(before string) (tooleval.Owner, error) {
 // initialize is the first exchange. Its failures are no agent's fault in a task: the agent was not given one.
 func (s *session) initialize(ctx context.Context) (initializeResult, error) {
 	limit := s.p.startTimeout()
-	errSlow := fmt.Errorf("it did not answer initialize within %v: does it speak the protocol on its standard output?", limit)
+	errSlow := fmt.Errorf("it did not answer initialize within %v: does it speak the protocol on its standard output?",
+		limit)
 	start, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
 	defer cancel()
 	m, err := s.await(start, s.request(methodInitialize, initializeParams{ProtocolVersion, peerID{Name: "tooleval"}}))

@@ -8,9 +8,9 @@
 //
 // # Limits
 //
-// What an unknown agent does with a task can't be dictated. The checks that need tool calls give it a task that asks for
-// them (see [Probe]); an agent that makes none leaves them [NotExercised], which is said and never counted as passed. An
-// agent over a model makes some paid requests in these runs: Options.NoRuns leaves them out.
+// What an unknown agent does with a task can't be dictated. The checks that need tool calls give it a task that asks
+// for them (see [Probe]); an agent that makes none leaves them [NotExercised], which is said and never counted as
+// passed. An agent over a model makes some paid requests in these runs: Options.NoRuns leaves them out.
 package agenttest
 
 import (
@@ -31,8 +31,8 @@ type Options struct {
 	Env []string
 	// EntryPoint is the one that the runs ask for; empty stands for the first one that the agent lists.
 	EntryPoint string
-	// StartTimeout bounds the start and every plain request, RunTimeout one run, Grace the time to stop. Zeros stand for
-	// 30 s, 60 s and 5 s.
+	// StartTimeout bounds the start and every plain request, RunTimeout one run, Grace the time to stop. Zeros stand
+	// for 30 s, 60 s and 5 s.
 	StartTimeout, RunTimeout, Grace time.Duration
 	// NoRuns leaves out everything that needs a run.
 	NoRuns bool
@@ -132,8 +132,8 @@ func (r Report) tell(t TB) {
 	}
 }
 
-// Check holds a program to the protocol. It starts it several times and takes some seconds; an agent that never stops by
-// itself costs a Grace each time. When ctx ends, what is left is not exercised.
+// Check holds a program to the protocol. It starts it several times and takes some seconds; an agent that never stops
+// by itself costs a Grace each time. When ctx ends, what is left is not exercised.
 func Check(ctx context.Context, command []string, o Options) Report {
 	return check(ctx, program(command, o), o)
 }

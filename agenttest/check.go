@@ -154,8 +154,8 @@ func (c *checker) open() bool {
 	}
 	c.record("start", nil)
 	c.conn, c.runs = dial(c.ctx, l), 0
-	id := c.conn.request("initialize", map[string]any{"protocol_version": 1, "harness": map[string]string{"name": "agenttest"},
-		"a_member_of_the_future": true})
+	id := c.conn.request("initialize", map[string]any{"protocol_version": 1,
+		"harness": map[string]string{"name": "agenttest"}, "a_member_of_the_future": true})
 	m, err := c.conn.await(id, c.start(), nil)
 	if err == nil {
 		err = c.initialized(m)

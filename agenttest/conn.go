@@ -40,7 +40,8 @@ func program(command []string, o Options) launcher {
 			dir = home.Work
 		}
 		stderr := &process.Capture{}
-		p, err := process.Start(process.Spec{Command: command, Dir: dir, Env: home.Env(o.Env), Stdin: true, Stderr: stderr})
+		p, err := process.Start(process.Spec{
+			Command: command, Dir: dir, Env: home.Env(o.Env), Stdin: true, Stderr: stderr})
 		if err != nil {
 			return nil, errors.Join(err, home.Remove())
 		}

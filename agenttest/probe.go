@@ -7,8 +7,8 @@ import (
 	"github.com/tooleval/tooleval"
 )
 
-// ProbeTask is the id of the tasks that the checks give. An agent that wants every check exercised can treat it apart: make
-// the calls in the input's list as they are, all at once when parallel is true, and answer with the last text.
+// ProbeTask is the id of the tasks that the checks give. An agent that wants every check exercised can treat it apart:
+// make the calls in the input's list as they are, all at once when parallel is true, and answer with the last text.
 const ProbeTask = "agenttest.probe"
 
 // ProbeTool is the name of their only tool.
@@ -40,12 +40,13 @@ func Probe(entryPoint string, calls int, parallel bool) tooleval.Assignment {
 	}
 	return tooleval.Assignment{
 		TaskID: ProbeTask,
-		Description: fmt.Sprintf("This tests the connection to the tools and nothing else. The input has a list of calls. Make each of "+
-			"them once, %s: call the tool %q with exactly the given arguments. Then answer with the text of the last result. When a "+
-			"call returns an error, go on with the next one.", order, ProbeTool),
+		Description: fmt.Sprintf("This tests the connection to the tools and nothing else. The input has a list of "+
+			"calls. Make each of them once, %s: call the tool %q with exactly the given arguments. Then answer with "+
+			"the text of the last result. When a call returns an error, go on with the next one.", order, ProbeTool),
 		EntryPoint: entryPoint,
 		Input:      b,
 		Tools: []tooleval.Tool{{Name: ProbeTool, Description: "Tests the connection. Returns a text.",
-			Schema: tooleval.Raw(`{"type":"object","properties":{"i":{"type":"integer"},"n":{"type":"integer"}},"required":["i","n"]}`)}},
+			Schema: tooleval.Raw(`{"type":"object","required":["i","n"],` +
+				`"properties":{"i":{"type":"integer"},"n":{"type":"integer"}}}`)}},
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Limits bound how much of a program's output is kept, in bytes. Zero stands for 16 KiB of the head and 48 KiB of the tail.
+// Limits bound how much of a program's output is kept, in bytes. Zero stands for 16 KiB of the head and 48 KiB of the
+// tail.
 type Limits struct{ Head, Tail int }
 
 // A Capture is a Writer that keeps the head and the tail of what is written and never blocks or fails. The zero Capture

@@ -8,9 +8,9 @@
 //
 // # What belongs to the tree
 //
-// Every process of the program's process group, every descendant that is still attached to it, every descendant of such a
-// process seen earlier, and, on Linux, every process whose environment holds the random mark that Start put there, even
-// after setsid or when its parent has died. Zombies count as gone: they run nothing.
+// Every process of the program's process group, every descendant that is still attached to it, every descendant of such
+// a process seen earlier, and, on Linux, every process whose environment holds the random mark that Start put there,
+// even after setsid or when its parent has died. Zombies count as gone: they run nothing.
 //
 // # Limits
 //

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Find is the absolute path of a program. A name without a slash is looked up in the PATH of env (where empty and relative
-// entries are skipped: they would depend on the folder that the program starts in); a path is taken from the harness's own
-// folder. The error is an [exec.ErrNotFound], [fs.ErrNotExist] or [fs.ErrPermission] and says what to do.
+// Find is the absolute path of a program. A name without a slash is looked up in the PATH of env (where empty and
+// relative entries are skipped: they would depend on the folder that the program starts in); a path is taken from the
+// harness's own folder. The error is an [exec.ErrNotFound], [fs.ErrNotExist] or [fs.ErrPermission] and says what to do.
 func Find(name string, env []string) (string, error) {
 	if runtime.GOOS == "windows" {
 		path, err := exec.LookPath(name)

@@ -21,7 +21,8 @@ func NewHome() (*Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Home{Root: root, Home: filepath.Join(root, "home"), Work: filepath.Join(root, "work"), Tmp: filepath.Join(root, "tmp")}
+	in := func(name string) string { return filepath.Join(root, name) }
+	h := &Home{Root: root, Home: in("home"), Work: in("work"), Tmp: in("tmp")}
 	for _, dir := range []string{h.Home, h.Work, h.Tmp} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, errors.Join(err, h.Remove())
@@ -37,8 +38,8 @@ var inherited = map[bool][]string{
 }
 
 // Env is the environment of a program in h: the harness's PATH, HOME and TMPDIR inside h, LANG=C.UTF-8, TERM=dumb, and
-// extra. An extra NAME=value sets a variable, one of the above too; a NAME alone hands over the harness's own variable if
-// it is set.
+// extra. An extra NAME=value sets a variable, one of the above too; a NAME alone hands over the harness's own variable
+// if it is set.
 func (h *Home) Env(extra []string) []string {
 	windows := runtime.GOOS == "windows"
 	var env []string

@@ -17,14 +17,15 @@ const (
 	mark = "TOOLEVAL_RUN_TOKEN"
 	// killWait bounds the time from SIGKILL to the end of the tree.
 	killWait = 500 * time.Millisecond
-	// pipeWait bounds the time for what is still in a pipe once the tree is gone; only an escaped process keeps one open.
+	// pipeWait bounds the time for what is still in a pipe once the tree is gone; only an escaped process keeps one
+	// open.
 	pipeWait = 100 * time.Millisecond
 )
 
 // A Spec says what to start.
 type Spec struct {
-	// Command is the program and its arguments. A name without a slash is looked up in the PATH of Env; a relative path is
-	// taken from the harness's own folder, whatever Dir is.
+	// Command is the program and its arguments. A name without a slash is looked up in the PATH of Env; a relative path
+	// is taken from the harness's own folder, whatever Dir is.
 	Command []string
 	// Dir is the folder that the program starts in; empty stands for the harness's own.
 	Dir string
@@ -172,9 +173,9 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Exited is closed when the program itself has exited; what it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Stop ends the tree and returns when it is gone. The program gets alone to exit by itself; then every process left gets
-// SIGTERM, and SIGKILL after grace. Stop takes at most alone + grace + 1 s. It closes Stdin, and reads of Stdout end. Every
-// call gives the same Exit; only the first one's times count.
+// Stop ends the tree and returns when it is gone. The program gets alone to exit by itself; then every process left
+// gets SIGTERM, and SIGKILL after grace. Stop takes at most alone + grace + 1 s. It closes Stdin, and reads of Stdout
+// end. Every call gives the same Exit; only the first one's times count.
 func (p *Process) Stop(alone, grace time.Duration) Exit {
 	p.stop.Do(func() { p.exit = p.end(alone, grace) })
 	return p.exit
@@ -184,6 +185,9 @@ func (p *Process) end(alone, grace time.Duration) Exit {
 	p.alive() // before the program exits: now its descendants are still attached to it
 	exit := Exit{Alone: p.exitsWithin(alone)}
 	left := p.alive()
+	if len(left) == 0 {
+		left = p.alive() // a fork can hide from one look through the process table, not from two
+	}
 	if exit.Alone {
 		exit.Strays = len(left)
 	}
@@ -208,8 +212,8 @@ func (p *Process) end(alone, grace time.Duration) Exit {
 	return exit
 }
 
-// waitGone waits until nothing is left of the tree and returns what is. With kill it sends SIGKILL again and again, since
-// a process may have been forked while the others were being killed.
+// waitGone waits until nothing is left of the tree and returns what is. With kill it sends SIGKILL again and again,
+// since a process may have been forked while the others were being killed.
 func (p *Process) waitGone(limit time.Duration, kill bool) []member {
 	deadline := time.Now().Add(limit)
 	pause := time.Millisecond
@@ -217,7 +221,6 @@ func (p *Process) waitGone(limit time.Duration, kill bool) []member {
 	for {
 		left := p.alive()
 		if len(left) == 0 {
-			// A fork can hide from one look through the process table, not from two.
 			if empty++; empty == 2 {
 				return nil
 			}

@@ -177,8 +177,8 @@ echo $$; setsid sh ./next & sleep 60`)
 	}
 }
 
-// TestEscapedProcessDoesNotHoldStop: the documented limit, a process that shed group, parent and environment, may live on
-// with the pipe in its hands, but Stop returns and reads end.
+// TestEscapedProcessDoesNotHoldStop: the documented limit, a process that shed group, parent and environment, may live
+// on with the pipe in its hands, but Stop returns and reads end.
 func TestEscapedProcessDoesNotHoldStop(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("there is no setsid here")

@@ -12,11 +12,11 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// launch starts the program on a thread that is kept until the program has exited: the parent-death signal comes when the
-// thread dies that started the program, not when the harness does.
+// launch starts the program on a thread that is kept until the program has exited: the parent-death signal comes when
+// the thread dies that started the program, not when the harness does.
 //
-// The exit is awaited without reaping. As long as the program is a zombie, neither its process id nor its group's can be
-// given to a stranger, so signals to them are safe.
+// The exit is awaited without reaping. As long as the program is a zombie, neither its process id nor its group's can
+// be given to a stranger, so signals to them are safe.
 func (p *Process) launch() error {
 	started := make(chan error)
 	go func() {

@@ -6,9 +6,13 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// kthreadd is the parent of the kernel's own threads, which have no environment.
+const kthreadd = 2
 
 // A member is a live process of a tree. Start, in clock ticks since boot, tells it from a later process of the same id.
 type member struct {
@@ -48,7 +52,8 @@ func (p *Process) alive() []member {
 			return known
 		}
 		start, seen := k.seen[m.pid]
-		yes := seen && start == m.start || m.group == leader || marked(m.pid, p.token)
+		yes := seen && start == m.start || m.group == leader ||
+			m.parent != kthreadd && marked(m.pid, p.token)
 		if !yes && depth < 1000 {
 			if parent, ok := table[m.parent]; ok {
 				yes = belongs(parent, depth+1)
@@ -121,10 +126,17 @@ func parseStat(b []byte) (member, bool) {
 	return m, err == [4]error{}
 }
 
-// marked reports whether the environment that a process started with holds the token.
+// marked reports whether the environment that a process started with holds the token. In the middle of an exec a process
+// seems to have none, so an empty one is looked at again.
 func marked(pid int, token string) bool {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(b, []byte(token))
+	for range 4 {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil || len(b) > 0 {
+			return err == nil && bytes.Contains(b, []byte(token))
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
+	return false
 }
 
 // signal sends SIGTERM or SIGKILL to the group and to each process.

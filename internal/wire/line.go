@@ -38,8 +38,8 @@ func NewReader(r io.Reader, max int) *Reader {
 }
 
 // Next is the next line without its line feed (and without a carriage return before it) that holds more than space. It
-// stays valid until the next call. Errors are those of the underlying reader, [ErrTooLong] as soon as a line exceeds the
-// limit, and [ErrUnended] together with a last line that has no line feed.
+// stays valid until the next call. Errors are those of the underlying reader, [ErrTooLong] as soon as a line exceeds
+// the limit, and [ErrUnended] together with a last line that has no line feed.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		if cap(r.buf) > keep {

@@ -33,8 +33,8 @@ const (
 	CallFailed = -32003 // the harness or the world broke during a tools/call; the tool itself said nothing
 )
 
-// A Message is one JSON-RPC message: a request (Method and ID), a notification (Method alone), or a response (ID and one
-// of Result and Error).
+// A Message is one JSON-RPC message: a request (Method and ID), a notification (Method alone), or a response (ID and
+// one of Result and Error).
 type Message struct {
 	// ID is a string or a number as it was spelt, or null in a response to a request whose id could not be read.
 	ID     json.RawMessage
@@ -63,8 +63,8 @@ func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 // IsResponse reports whether m is an answer.
 func (m *Message) IsResponse() bool { return m.Method == "" }
 
-// Answers reports whether m is the response to the request with this number. A peer whose numbers are floats may spell it
-// 1.0.
+// Answers reports whether m is the response to the request with this number. A peer whose numbers are floats may spell
+// it 1.0.
 func (m *Message) Answers(id int64) bool {
 	n, ok := m.AnswerTo()
 	return ok && n == id
@@ -150,8 +150,8 @@ func isID(b []byte) bool {
 	return len(b) > 0 && (b[0] == '"' || b[0] == '-' || b[0] >= '0' && b[0] <= '9')
 }
 
-// Append appends m as one line, line feed included. Line breaks inside raw values, which can only be insignificant space
-// there, become spaces; every other byte of them stays.
+// Append appends m as one line, line feed included. Line breaks inside raw values, which can only be insignificant
+// space there, become spaces; every other byte of them stays.
 func (m *Message) Append(out []byte) []byte {
 	out = append(out, `{"jsonrpc":"2.0"`...)
 	if m.ID != nil {
