@@ -127,15 +127,18 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 // closeWorld takes the final state and closes the World. Trouble with either is not the agent's.
 func (r *Runner) closeWorld(ctx context.Context, run *tooleval.Run, world tooleval.World) {
 	ctx = context.WithoutCancel(ctx) // a cancelled run is cleaned up all the same
-	state, err := bounded(ctx, r.options.Setup, func(context.Context) (tooleval.State, error) { return world.State() })
+	var closing error
+	state, err := bounded(ctx, r.options.Setup, func(context.Context) (state tooleval.State, err error) {
+		defer func() { closing = closeSafely(world) }()
+		return world.State()
+	})
 	if err == nil && state != nil && !state.Valid() {
 		err = errors.New("the world's state is not JSON")
 	}
 	if err != nil {
 		broke(run, tooleval.OwnerWorld, fmt.Errorf("taking the world's state: %w", err))
-	}
-	if _, err := bounded(ctx, r.options.Setup, func(context.Context) (struct{}, error) { return struct{}{}, world.Close() }); err != nil {
-		warn(run, "closing the world: %v", err)
+	} else if closing != nil {
+		warn(run, "closing the world: %v", closing)
 	}
 	switch {
 	case state != nil:
@@ -146,6 +149,16 @@ func (r *Runner) closeWorld(ctx context.Context, run *tooleval.Run, world toolev
 	default:
 		warn(run, "the agent's state is not JSON, so it counts as missing")
 	}
+}
+
+// closeSafely turns a panic into an error: the state is taken by then and must not be lost.
+func closeSafely(world tooleval.World) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return world.Close()
 }
 
 // grade judges a run whose facts are all in: outcome, process, verdict, and the failure if there is one.

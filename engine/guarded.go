@@ -29,7 +29,7 @@ func guarded[T any](ctx context.Context, grace time.Duration, f func(context.Con
 		err   error
 	}
 	done := make(chan outcome, 1)
-	go func() {
+	spawn(func() {
 		var o outcome
 		returned := false
 		defer func() {
@@ -40,7 +40,7 @@ func guarded[T any](ctx context.Context, grace time.Duration, f func(context.Con
 		}()
 		o.value, o.err = f(ctx)
 		returned = true
-	}()
+	})
 	select {
 	case o := <-done:
 		return o.value, o.err
@@ -54,6 +54,31 @@ func guarded[T any](ctx context.Context, grace time.Duration, f func(context.Con
 	case <-timer.C:
 		var zero T
 		return zero, errStuck
+	}
+}
+
+// idle are goroutines that wait for work. Their stacks have grown already: growing a new one for every stage of every run
+// cost a fifth of the harness's time.
+var idle = make(chan chan func(), 64)
+
+// spawn runs f in an idle goroutine, or in a new one. A goroutine that f never gives back is simply not idle again.
+func spawn(f func()) {
+	select {
+	case work := <-idle:
+		work <- f
+	default:
+		work := make(chan func(), 1)
+		work <- f
+		go func() {
+			for f := range work {
+				f()
+				select {
+				case idle <- work:
+				default: // enough are waiting
+					return
+				}
+			}
+		}()
 	}
 }
 
