@@ -47,7 +47,10 @@ func TestFolderEscapes(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("outside"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for link, target := range map[string]string{"link": outside, "relative": "../x", "self": "self", "dangling": filepath.Join(filepath.Dir(dir), "new")} {
+	if err := f.Write("real.md", "real"); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{"link": outside, "relative": "../x", "self": "self", "inside": "real.md", "dangling": filepath.Join(filepath.Dir(dir), "new")} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Skip(err)
 		}
@@ -57,7 +60,7 @@ func TestFolderEscapes(t *testing.T) {
 	}
 	for _, name := range []string{
 		"../x", "/etc/passwd", outside, "a/b", `..\x`, `C:\x`, "x\x00", "a\nb", "", " ", ".", "..", ".hidden", "~/x/", "nul\x7f", "e\u202egnp.exe",
-		strings.Repeat("n", 300), "bad\xff", "trailing.", "trailing ", "link", "relative", "self", "dangling", "folder",
+		strings.Repeat("n", 300), "bad\xff", "trailing.", "trailing ", "link", "relative", "self", "dangling", "inside", "folder",
 	} {
 		if err := f.Write(name, "mine"); err == nil {
 			t.Errorf("%.40q was written", name)

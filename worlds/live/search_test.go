@@ -11,6 +11,7 @@ import (
 const resultsPage = `<!DOCTYPE html><html><body><div id="links" class="results">
 <div class="result results_links result--ad"><h2 class="result__title"><a class="result__a"
   href="https://duckduckgo.com/y.js?ad_domain=ads.example">Buy robots</a></h2></div>
+<div class="result results_links result--ad"><h2><a class="result__a" href="https://shop.example/">Plain advertisement</a></h2></div>
 <div class="result results_links web-result"><h2><a class="result__a"
   href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fy.js%3Fad%3D1">Hidden advertisement</a></h2></div>
 <div class="result results_links results_links_deep web-result"><h2 class="result__title"><a rel="nofollow" class="result__a"
