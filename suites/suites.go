@@ -8,8 +8,9 @@ package suites
 import (
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/suites/calc"
+	"github.com/tooleval/tooleval/suites/jobsearch"
 	"github.com/tooleval/tooleval/suites/stub"
 )
 
 // All are the built-in Suites, in the order in which they are listed.
-var All = []*tooleval.Suite{calc.Suite, stub.Suite}
+var All = []*tooleval.Suite{calc.Suite, stub.Suite, jobsearch.Suite, jobsearch.Edge}
