@@ -53,7 +53,7 @@ func (r *Runner) attempt(ctx context.Context, job Job, p *prepared, run *tooleva
 		cancelled(run)
 		return
 	}
-	spec := tooleval.WorldSpec{Task: *p.task, Tools: p.tools, Seed: job.Seed}
+	spec := tooleval.WorldSpec{Task: *p.task, Tools: p.tools, Seed: job.Seed, Getenv: r.options.Getenv}
 	world, err := bounded(ctx, r.options.Setup, func(ctx context.Context) (tooleval.World, error) {
 		return p.world.NewWorld(ctx, spec)
 	})

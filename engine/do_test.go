@@ -194,6 +194,26 @@ func TestBrokenWorlds(t *testing.T) {
 	}
 }
 
+// TestWorldSettings: a world can look up its settings, and an empty environment is no nil.
+func TestWorldSettings(t *testing.T) {
+	for _, getenv := range []func(string) string{nil, func(name string) string { return "value of " + name }} {
+		s, want := suite(), ""
+		if getenv != nil {
+			want = getenv("SETTING")
+		}
+		inner := s.MockWorld
+		got := "the world was not made"
+		s.MockWorld = tooleval.WorldFunc(func(ctx context.Context, spec tooleval.WorldSpec) (tooleval.World, error) {
+			got = spec.Getenv("SETTING")
+			return inner.NewWorld(ctx, spec)
+		})
+		eval(t, s, good, engine.Options{}, engine.RunnerOptions{Getenv: getenv})
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestAgentCantChangeTheTask: what an agent does to its assignment stays in its run.
 func TestAgentCantChangeTheTask(t *testing.T) {
 	var runs atomic.Int32
