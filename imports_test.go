@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"agenttest":     {".", "agents"},
 	"cli":           {".", "stats", "taxonomy", "agents", "agents/...", "agenttest", "worlds", "worlds/...", "store", "baselines", "scorers", "scorers/...", "engine", "report"},
 	"cmd/tooleval":  {"cli", "suites"},
-	"examples/...":  {".", "agents", "cli", "suites", "worlds", "scorers"},
+	"examples/...":  {".", "agents", "cli", "suites", "worlds", "worlds/...", "scorers"},
 	"internal/...":  {"."},
 }
 
