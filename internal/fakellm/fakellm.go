@@ -74,8 +74,18 @@ func New(t TB, script Script) *Server {
 }
 
 // Start is New for commands: the caller closes the server.
-func Start(script Script) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func Start(script Script) (*Server, error) { return Listen("127.0.0.1:0", script) }
+
+// Listen is Start on an address of one's own, which must be on loopback; port 0 stands for a free one.
+func Listen(addr string, script Script) (*Server, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("fake llm: address %q: want a form like 127.0.0.1:8080", addr)
+	}
+	if host != "127.0.0.1" && host != "localhost" {
+		return nil, fmt.Errorf("fake llm: address %q: it answers on 127.0.0.1 or localhost alone", addr)
+	}
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
