@@ -32,6 +32,9 @@ type ToolResult struct {
 	// Structured is the same answer as a JSON value, for agents that take one; empty when the tool has only text.
 	Structured Raw  `json:"structured,omitempty"`
 	IsError    bool `json:"is_error,omitempty"`
+	// EndsRun says that nothing is left to be done after this answer: a user said goodbye, or somebody else took over.
+	// The harness refuses every later call and ends the agent's context; the run counts as completed.
+	EndsRun bool `json:"ends_run,omitempty"`
 }
 
 // TextResult is a successful result that carries s alone.

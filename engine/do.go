@@ -88,7 +88,8 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 	defer cancel(nil)
 	start := r.options.Now()
 	recorder := worlds.Record(worlds.Guard(world, p.tools), worlds.RecordOptions{
-		MaxCalls: p.task.Limits.Calls, OnLimit: func(err error) { cancel(err) }, Now: r.options.Now, Start: start,
+		MaxCalls: p.task.Limits.Calls, OnLimit: func(err error) { cancel(err) },
+		OnEnd: func() { cancel(worlds.ErrEnded) }, Now: r.options.Now, Start: start,
 	})
 	result, err := guarded(inner, r.options.Grace, func(ctx context.Context) (tooleval.AgentResult, error) {
 		return agent.Run(ctx, a, recorder)
@@ -107,6 +108,11 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 	switch {
 	case ctx.Err() != nil:
 		cancelled(run)
+	case errors.Is(cause, worlds.ErrEnded):
+		run.Ending = tooleval.Completed // what a cut-short agent returns is of no account
+		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, worlds.ErrEnded) && !errors.Is(err, errStuck) {
+			warn(run, "after the run had been ended by a tool the agent returned an error: %v", err)
+		}
 	case errors.Is(cause, worlds.ErrLimit):
 		run.Ending = tooleval.LimitReached
 		run.Error, run.ErrorOwner = tooleval.Text(cause.Error()), tooleval.OwnerAgent

@@ -20,6 +20,9 @@ const (
 // ErrLimit is wrapped by the error that RecordOptions.OnLimit gets.
 var ErrLimit = errors.New("limit reached")
 
+// ErrEnded is the reason why a run is over that a tool's result ended ([tooleval.ToolResult.EndsRun]).
+var ErrEnded = errors.New("the run was ended by a tool's answer")
+
 // RecordOptions are the settings of a recorder. The zero value works.
 type RecordOptions struct {
 	// MaxCalls bounds the number of calls; 0 stands for DefaultMaxCalls. The call after the last is refused and recorded
@@ -31,6 +34,9 @@ type RecordOptions struct {
 	// OnLimit is called once, when a limit is reached, from the call that reached it. It may cancel the run. Its error
 	// wraps ErrLimit. Nil does nothing.
 	OnLimit func(error)
+	// OnEnd is called once, from the call whose result ends the run, before that result is handed out. It may cancel the
+	// run. Nil does nothing.
+	OnEnd func()
 	// Start is the time from which StartMS counts; zero stands for the time at which Record was called.
 	Start time.Time
 	// Now is the clock, for display times only; nil stands for time.Now.
@@ -40,7 +46,7 @@ type RecordOptions struct {
 // Record returns the harness's own recorder on inner: what an agent gets as its tool handler. It writes every call down
 // and gives it its status:
 //
-//   - ok, tool_error: the tool answered. A result with IsError, arguments that are not a JSON object (they never reach
+//   - ok, tool_error: the tool answered. After an answer with EndsRun every call is refused and only counted. A result with IsError, arguments that are not a JSON object (they never reach
 //     inner) and a [tooleval.Gap] are tool errors; the agent gets an error result.
 //   - refused: inner returned a [Refusal], a limit was reached, or the run was over; the agent gets an error result.
 //   - timeout, cancelled: the call's context ended before the answer; the agent gets the error.
@@ -74,6 +80,7 @@ type Recorder struct {
 	log   log
 	bytes int64
 	full  error // the limit that was reached
+	ended bool  // a result with EndsRun was handed out
 	over  bool  // Close was called
 	late  int
 }
@@ -138,9 +145,9 @@ func (r *Recorder) begin(ctx context.Context, c tooleval.Call) (place int, refus
 func (r *Recorder) tryBegin(ctx context.Context, c tooleval.Call) (place int, refusal string, reached error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over || r.full != nil {
+	if r.over || r.ended || r.full != nil {
 		r.late++
-		if r.over {
+		if r.over || r.ended {
 			return -1, runOver, nil
 		}
 		return -1, r.full.Error(), nil
@@ -165,16 +172,19 @@ func (r *Recorder) tryBegin(ctx context.Context, c tooleval.Call) (place int, re
 
 // end writes down how the call ended and returns what the agent is answered.
 func (r *Recorder) end(i int, a answer, tookMS float64) (tooleval.ToolResult, error) {
-	a, reached := r.tryEnd(i, a, tookMS)
+	a, ends, reached := r.tryEnd(i, a, tookMS)
 	r.report(reached)
+	if ends && r.opts.OnEnd != nil {
+		r.opts.OnEnd()
+	}
 	return a.result, a.err
 }
 
-func (r *Recorder) tryEnd(i int, a answer, tookMS float64) (_ answer, reached error) {
+func (r *Recorder) tryEnd(i int, a answer, tookMS float64) (_ answer, ends bool, reached error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over { // Close has written down already how this call ended
-		return refused(runOver), nil
+		return refused(runOver), false, nil
 	}
 	size := int64(len(a.result.Text) + len(a.result.Structured) + len(a.why) + len(a.gap) + len(a.fault))
 	if r.bytes+size > r.opts.MaxBytes {
@@ -188,7 +198,9 @@ func (r *Recorder) tryEnd(i int, a answer, tookMS float64) (_ answer, reached er
 		r.bytes += size
 	}
 	r.log.end(i, a, tookMS)
-	return a, reached
+	ends = a.err == nil && a.result.EndsRun && !r.ended
+	r.ended = r.ended || ends
+	return a, ends, reached
 }
 
 func (r *Recorder) tooManyBytes() error {
@@ -212,7 +224,7 @@ func (r *Recorder) Close() {
 	}
 }
 
-// Late is the number of calls that came after the end, whether that was Close or a limit. They were refused, and the
+// Late is the number of calls that came after the end, whether that was Close, a limit or a result that ended the run. They were refused, and the
 // trajectory doesn't list them.
 func (r *Recorder) Late() int {
 	r.mu.Lock()
