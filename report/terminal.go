@@ -126,6 +126,8 @@ func (p *printer) runLine(r *Report, run *Run) {
 		parts = append(parts, "combined "+score(*run.Combined)+" (lossy)")
 	}
 	switch f := run.Failure; {
+	case f != nil && run.Verdict == tooleval.Unscored:
+		parts = append(parts, "unscored, "+blame(f.Category, f.Owner)+": "+cut(f.Why, 100))
 	case run.Verdict == tooleval.Unscored:
 		parts = append(parts, "unscored: "+cut(run.Why, 100))
 	case f != nil:

@@ -23,7 +23,7 @@ func Grade(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer) (tool
 	if run.Ending == tooleval.NotStarted {
 		out.Score = tooleval.Unscoredf("the run never started")
 	} else if out, err = judge(ctx, run, scorer); err != nil {
-		err = tooleval.Blame(tooleval.OwnerTask, fmt.Errorf("score outcome: %w", err))
+		err = tooleval.Blame(tooleval.OwnerTask, fmt.Errorf("scoring: %w", err))
 		out.Score = tooleval.Unscoredf("%v", err)
 	}
 	s := tooleval.TaskScore{Outcome: out, Process: Process(run)}
