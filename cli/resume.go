@@ -31,8 +31,9 @@ type past struct {
 }
 
 type storedRun struct {
-	path  string
-	class string // the class for --retry; empty for a run that stands
+	path     string
+	class    string // the class for --retry; empty for a run that stands
+	attempts int    // the records that this one replaced
 }
 
 // openPast reads the eval that --resume names and takes over its options, unless they are given anew.
@@ -135,7 +136,7 @@ func (p *past) index() error {
 			p.bad = append(p.bad, err.Error())
 			continue
 		}
-		p.stored[f.Run.Identity] = storedRun{path: f.Path, class: class(f.Run)}
+		p.stored[f.Run.Identity] = storedRun{path: f.Path, class: class(f.Run), attempts: f.Run.Provenance.Attempts}
 	}
 	return nil
 }
@@ -175,6 +176,13 @@ func (p *past) reuse(job engine.Job) *tooleval.Run {
 		p.kept[s.class]++
 	}
 	return run
+}
+
+// count says in a new record how many earlier ones it replaces. A retried run stays one sample.
+func (p *past) count(run *tooleval.Run) {
+	if s, ok := p.stored[run.Identity]; ok {
+		run.Provenance.Attempts = s.attempts + 1
+	}
 }
 
 // summary says what was reused and what was not.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,16 +55,28 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 	}
 	defer e.store.Close()
 
-	builder := report.NewBuilder(e.store.Header(), f.reportOptions())
+	var names sync.Map // of the files of runs that are kept and not yet reported
+	o := f.reportOptions()
+	o.File = func(run *tooleval.Run) string {
+		name, _ := names.Load(run)
+		text, _ := name.(string)
+		return text
+	}
+	builder := report.NewBuilder(e.store.Header(), o)
 	_, tty := terminal(a.Stderr)
 	bar := report.Progress(a.Stderr, tty, e.plan.Len())
 	sink := engine.Sink{
 		Keep: func(run *tooleval.Run) error {
-			_, err := e.store.Put(run)
+			if e.past != nil {
+				e.past.count(run)
+			}
+			name, err := e.store.Put(run)
+			names.Store(run, name)
 			return err
 		},
 		Report: func(_ engine.Job, run *tooleval.Run, _ bool) {
 			builder.Add(run)
+			names.Delete(run)
 			bar.Add(1)
 		},
 	}
