@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -125,6 +126,9 @@ func (v *validator) distinct(kind string, list []string) {
 		if strings.TrimSpace(name) == "" {
 			v.fail("%s %d of %d is empty", kind, i+1, len(list))
 			continue
+		}
+		if !utf8.ValidString(name) { // the record could not keep it
+			v.fail("%s %q (number %d) is not valid UTF-8", kind, name, i+1)
 		}
 		folded := cases.Fold().String(norm.NFKC.String(name))
 		j, seen := first[folded]
