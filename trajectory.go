@@ -40,7 +40,9 @@ type Call struct {
 	Ended int    `json:"ended"`
 	ID    string `json:"id,omitempty"`
 	Tool  string `json:"tool"`
-	Args  Raw    `json:"args,omitempty"`
+	// Caller names the agent that made the call, in a run of several agents; empty where there is one.
+	Caller string `json:"caller,omitempty"`
+	Args   Raw    `json:"args,omitempty"`
 	// ArgsText are the argument bytes as they came, where they are not the compact form of Args.
 	ArgsText Text `json:"args_text,omitempty"`
 	// ArgsError says why the arguments are not a JSON object; such a call satisfies nothing.
