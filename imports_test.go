@@ -19,7 +19,6 @@ var mayImport = map[string][]string{
 	"taxonomy":      {"."},
 	"agents":        {"."},
 	"agents/...":    {".", "agents", "agents/..."},
-	"agents/...":    {".", "agents", "agents/..."},
 	"worlds":        {"."},
 	"worlds/...":    {".", "worlds"},
 	"store":         {"."},

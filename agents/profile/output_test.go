@@ -1,0 +1,77 @@
+package profile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tooleval/tooleval"
+)
+
+func TestState(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1}`:                                  `{"a":1}`,
+		" {\n\"a\": 12345678901234567890 }\n":       `{"a":12345678901234567890}`,
+		"Here:\n```json\n{\"a\": 1}\n```\nDone.":    `{"a":1}`,
+		"Here:\n```\n{\"a\":\n 1}\n```":             `{"a":1}`,
+		"```{\"a\":1}```":                           `{"a":1}`,
+		"first {\"a\":1}\n{\"b\":2}\n{\"c\":3}\nok": `{"c":3}`,
+		"```js\n1\n```\n{\"a\":1}":                  `{"a":1}`,
+		"so {\"a\":1}":                              "",
+		"42":                                        "",
+		"[1]":                                       "",
+		"{\"a\":1} {\"b\":2}":                       "",
+		"{broken":                                   "",
+		"{\"a\":\"\xff\"}":                          "",
+		"":                                          "",
+		"```":                                       "",
+		strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000): "",
+	} {
+		if got := state(text); string(got) != want {
+			t.Errorf("%.60q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestPick(t *testing.T) {
+	v, err := tooleval.DecodeValue([]byte(`{"a":{"b":[{"t":"x"},{"t":"y"},{"u":1},5]},"n":12345678901234567890,"z":null,"bool":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"a.b.*.t": "xy", "a.b.1.t": "y", "a.b.9.t": "", "a.b.-1": "", "n": "12345678901234567890", "z": "", "bool": "true", "a.b.3": "5",
+		"": "", "a..b": "", "a.b.0": `{"t":"x"}`,
+	} {
+		if got := joined(pick(v, path)); got != want {
+			t.Errorf("%q: got %s, want %s", path, got, want)
+		}
+	}
+	if !fits(v, map[string]string{"bool": "true", "a.b.0.t": "x"}) || fits(v, map[string]string{"bool": "false"}) || fits(v, map[string]string{"nope": ""}) {
+		t.Error("where is not held")
+	}
+}
+
+func TestExpand(t *testing.T) {
+	lookup := func(name string) (string, error) { return "<" + name + "${x}>", nil }
+	for text, want := range map[string]string{
+		"a": "a", "${a}": "<a${x}>", "x${a}y${b}": "x<a${x}>y<b${x}>", "$a $${a} $$${a}": "$a ${a} $${a}", "$": "$", "": "",
+	} {
+		if got, err := expand(text, lookup, nil); err != nil || got != want {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+	if got, err := expand(`"${a}"`, func(string) (string, error) { return "\"\\\n\x01<ü", nil }, escapeFor("x.toml")); err != nil ||
+		got != `"\"\\\n\u0001<ü"` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestHostPort(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://api.example.com/v1": "api.example.com:443", "http://127.0.0.1:80/x": "127.0.0.1:80", "http://h": "h:80", "h:7": "h:7",
+		"[::1]:7": "[::1]:7", "h": "", "https://": "", "": "",
+	} {
+		if got, err := hostPort(text); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+}
