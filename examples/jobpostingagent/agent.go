@@ -150,20 +150,24 @@ func (a *Agent) entryPoints() map[string]tooleval.Agent {
 
 // entry makes an entry point of a step or of the pipeline.
 func entry[In, Out any](a *Agent, run func(context.Context, *session, In) (Out, string, error)) tooleval.Agent {
-	return tooleval.AgentFunc(func(ctx context.Context, as tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
+	type (
+		assignment = tooleval.Assignment
+		result     = tooleval.AgentResult
+	)
+	return tooleval.AgentFunc(func(ctx context.Context, as assignment, tools tooleval.ToolHandler) (result, error) {
 		x := &session{agent: a, tools: tools, specs: as.Tools}
 		var in In
 		if len(as.Input) > 0 {
 			if err := json.Unmarshal(as.Input, &in); err != nil {
-				return tooleval.AgentResult{}, tooleval.Blamef(tooleval.OwnerUser, "the input of %s: %w", as.EntryPoint, err)
+				return result{}, tooleval.Blamef(tooleval.OwnerUser, "the input of %s: %w", as.EntryPoint, err)
 			}
 		}
 		out, answer, err := run(ctx, x, in)
-		result := tooleval.AgentResult{Response: tooleval.Text(answer), Usage: x.usage.report()}
+		r := result{Response: tooleval.Text(answer), Usage: x.usage.report()}
 		if err != nil {
-			return result, err
+			return r, err
 		}
-		result.State, err = json.Marshal(out)
-		return result, err
+		r.State, err = json.Marshal(out)
+		return r, err
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/option"
 
 	"github.com/tooleval/tooleval"
 )
@@ -20,10 +22,6 @@ func classify(ctx context.Context, err error) error {
 	}
 	var e *anthropic.Error
 	if !errors.As(err, &e) {
-		// The SDK's own type for this is internal. Its text lists every source that it tried.
-		if strings.Contains(err.Error(), "no Anthropic credentials found") {
-			return tooleval.Blamef(tooleval.OwnerUser, "no key for the model: set ANTHROPIC_API_KEY")
-		}
 		return tooleval.Blamef(tooleval.OwnerInfra, "asking the model: %w", err)
 	}
 	said := e.Message
@@ -45,4 +43,17 @@ func classify(ctx context.Context, err error) error {
 		return tooleval.Blame(tooleval.OwnerInfra, err)
 	}
 	return tooleval.Blame(tooleval.OwnerAgent, err)
+}
+
+// keyed answers a request that has no key as the provider would. The SDK takes a missing key for a connection that may
+// come back, and tries for seconds.
+func keyed(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	if req.Header.Get("Authorization") != "" || req.Header.Get("X-Api-Key") != "" {
+		return next(req)
+	}
+	const body = `{"type":"error","error":{"type":"authentication_error","message":"there is no key: set ANTHROPIC_API_KEY"}}`
+	return &http.Response{
+		Status: "401 Unauthorized", StatusCode: http.StatusUnauthorized, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: req,
+	}, nil
 }

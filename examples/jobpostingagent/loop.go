@@ -12,7 +12,6 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
-	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
 
 	"github.com/tooleval/tooleval"
 )
@@ -49,6 +48,7 @@ type Agent struct {
 func newAgent(model string, turns int, opts ...option.RequestOption) *Agent {
 	opts = append([]option.RequestOption{
 		option.WithMaxRetries(maxRetries), option.WithRequestTimeout(requestTime), option.WithoutOpenTelemetry(),
+		option.WithMiddleware(keyed),
 	}, opts...)
 	return &Agent{client: anthropic.NewClient(opts...), model: model, turns: turns}
 }
@@ -97,14 +97,13 @@ func (x *session) loop(ctx context.Context, w work) (answer string, err error) {
 		}
 		calls, submit := 0, -1
 		for i, u := range uses {
-			switch {
-			case u.Name == submitTool:
+			if u.Name == submitTool {
 				submit = i
-			default:
-				calls++
-				tried = tried || u.Name == w.tools[0]
-				succeeded = succeeded || u.Name == w.tools[0] && !answers[i].isError
+				continue
 			}
+			calls++
+			tried = tried || u.Name == w.tools[0]
+			succeeded = succeeded || u.Name == w.tools[0] && !answers[i].isError
 		}
 		problem := ""
 		switch {
@@ -143,50 +142,6 @@ func (x *session) loop(ctx context.Context, w work) (answer string, err error) {
 		params.Messages = append(params.Messages, follow(uses, answers, problem))
 	}
 	return "", fmt.Errorf("no output after %d turns", x.agent.turns)
-}
-
-// open is the first request of a step.
-func (x *session) open(w work) (anthropic.MessageNewParams, error) {
-	cache := anthropic.NewCacheControlEphemeralParam()
-	var tools []anthropic.ToolUnionParam
-	for _, name := range w.tools {
-		spec, ok := x.spec(name)
-		if !ok {
-			return anthropic.MessageNewParams{}, tooleval.Blamef(tooleval.OwnerUser,
-				"the tool %s is needed and was not offered: add it to the task's toolset", name)
-		}
-		schema := string(spec.Schema)
-		if schema == "" {
-			schema = `{"type":"object"}`
-		}
-		tools = append(tools, tool(spec.Name, spec.Description, schema))
-	}
-	tools = append(tools, tool(submitTool, "Ends the work and hands in its result.", submitSchema(w.schema)))
-	*tools[len(tools)-1].GetCacheControl() = cache
-	return anthropic.MessageNewParams{
-		Model: x.agent.model, MaxTokens: maxTokens, Tools: tools,
-		System:       []anthropic.TextBlockParam{{Text: w.system, CacheControl: cache}},
-		Messages:     []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("The input:\n\n" + w.input))},
-		CacheControl: cache, // of the conversation so far, moving along with it
-	}, nil
-}
-
-// tool is a tool with its schema byte for byte; the SDK's own type sorts the properties.
-func tool(name, description, schema string) anthropic.ToolUnionParam {
-	t := anthropic.ToolParam{Name: name, InputSchema: param.Override[anthropic.ToolInputSchemaParam](json.RawMessage(schema))}
-	if description != "" {
-		t.Description = anthropic.String(description)
-	}
-	return anthropic.ToolUnionParam{OfTool: &t}
-}
-
-func (x *session) spec(name string) (tooleval.Tool, bool) {
-	for _, t := range x.specs {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return tooleval.Tool{}, false
 }
 
 // ask sends one request. A reply that the model could not finish is an error of the agent's.

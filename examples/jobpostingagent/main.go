@@ -61,7 +61,9 @@ func interactive(f *os.File) bool {
 // modelFlags are the flags that both commands have.
 func modelFlags(f *flag.FlagSet) (model *string, turns *int) {
 	chosen := cmp.Or(os.Getenv("JOBPOSTINGAGENT_MODEL"), os.Getenv("ANTHROPIC_MODEL"), defaultModel)
-	return f.String("model", chosen, "the model"), f.Int("max-turns", defaultTurns, "the most requests to the model in one step")
+	model = f.String("model", chosen, "the model")
+	turns = f.Int("max-turns", defaultTurns, "the most requests to the model in one step")
+	return model, turns
 }
 
 func serve(args []string) {
@@ -100,13 +102,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s run: %s\n", name, plain.Text(err.Error()))
 		return 2
 	}
-	defer tools.out.Close()
+	defer func() { _ = tools.out.Close() }()
 	agent := newAgent(o.model, o.turns)
 	agent.log = func(format string, args ...any) { fmt.Fprintln(stderr, plain.Text(fmt.Sprintf(format, args...))) }
 	x := &session{agent: agent, tools: tools, specs: localSpecs}
 	p, answer, err := pipeline(ctx, x, Posting{o.url})
 	if u := x.usage; u.turns > 0 {
-		fmt.Fprintf(stderr, "%d requests to %s: %d tokens in (%d from the cache), %d out\n", u.turns, plain.Text(u.model), u.input, u.cached, u.output)
+		fmt.Fprintf(stderr, "%d requests to %s: %d tokens in (%d from the cache), %d out\n",
+			u.turns, plain.Text(u.model), u.input, u.cached, u.output)
 	}
 	switch {
 	case ctx.Err() != nil:

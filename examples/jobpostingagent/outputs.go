@@ -182,6 +182,7 @@ func parseSubmission(raw string) (submission, error) {
 	if s.output == nil {
 		s.output = whole
 	}
+	inner = ""
 	if json.Unmarshal(s.output, &inner) == nil {
 		s.output = json.RawMessage(inner)
 	}
