@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -143,7 +144,7 @@ func (c *checker) checkParallel() {
 			limit = time.After(hold)
 		}
 		m, nextErr := c.conn.next(limit)
-		if nextErr == errSlow && len(held) > 0 {
+		if errors.Is(nextErr, errSlow) && len(held) > 0 {
 			release()
 			continue
 		}
@@ -188,7 +189,7 @@ func (c *checker) checkStop(name string, stop func(id int64, open []wire.Message
 	timer := time.After(hold)
 	for len(open) == 0 {
 		m, err := c.conn.next(timer)
-		if err == errSlow {
+		if errors.Is(err, errSlow) {
 			break // it works on something, and can be stopped in that
 		}
 		if err != nil {

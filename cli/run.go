@@ -53,7 +53,7 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	defer e.store.Close()
+	defer func() { _ = e.store.Close() }() // closed again below, where its error counts
 
 	var names sync.Map // of the files of runs that are kept and not yet reported
 	o := f.reportOptions()

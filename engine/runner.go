@@ -63,7 +63,6 @@ type prepared struct {
 	backend    Backend
 	content    string
 	provenance tooleval.Provenance
-	err        error
 }
 
 // NewRunner binds the scorers and prepares every task of the plan. An error is a configuration that can't run at all.

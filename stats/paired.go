@@ -158,10 +158,10 @@ func signFlip(differences []float64, resamples int, seed uint64) (Estimate, stri
 	if len(d) == 0 {
 		return Number(1), "sign_flip_exact"
 	}
-	hits, all := 0, 0
+	hits := 0
 	if len(d) <= exactFlips {
 		// Gray code: each step flips one sign. The first stays, since the mirrored half gives the same sums but for the sign.
-		all = 1 << (len(d) - 1)
+		all := 1 << (len(d) - 1)
 		sign := make([]bool, len(d))
 		flipped := sum
 		for i := range all {

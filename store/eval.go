@@ -74,7 +74,7 @@ func Create(results string, eval tooleval.Eval, opts Options) (*Eval, error) {
 		eval.ID = NewID(eval.Suite, time.Now())
 	}
 	if lower := strings.ToLower(eval.ID); FileName(lower) != lower {
-		return nil, fmt.Errorf("eval id %q is not the name of a folder: use at most %d letters, digits, - _ and .",
+		return nil, fmt.Errorf("eval id %q is not the name of a folder: use letters, digits, dots, - and _, at most %d",
 			eval.ID, longestName)
 	}
 	if err := os.MkdirAll(results, 0o755); err != nil {
@@ -100,7 +100,7 @@ func Create(results string, eval tooleval.Eval, opts Options) (*Eval, error) {
 		}
 		if err != nil {
 			err = fmt.Errorf("eval %s: write %s: %w", path, headerName, advise(err))
-			e.Close()
+			_ = e.Close()
 		}
 	}
 	if err != nil { // leave nothing behind that would be in the way of another try; the folders are empty
@@ -143,7 +143,7 @@ func open(path string, opts Options) (*Eval, error) {
 		defer root.Close()
 		if e.runs, err = openFolder(root, runsDir); err == nil {
 			if e.baselines, err = openFolder(root, baseDir); err != nil {
-				e.runs.close()
+				_ = e.runs.close()
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func lockFolder(dir string) (*os.File, error) {
 			b, _ := json.Marshal(holder{os.Getpid(), host, time.Now().UTC().Truncate(time.Second)})
 			// What the file says only helps people; a full disk must not keep an eval from being read or closed.
 			if f.Truncate(0) == nil {
-				f.WriteAt(append(b, '\n'), 0)
+				_, _ = f.WriteAt(append(b, '\n'), 0)
 			}
 			return f, nil
 		}
@@ -64,7 +64,7 @@ func describeHolder(path string) error {
 	if f, err := os.Open(path); err == nil {
 		b, _ := io.ReadAll(io.LimitReader(f, most))
 		f.Close()
-		json.Unmarshal(b, &h)
+		_ = json.Unmarshal(b, &h)
 	}
 	if h.PID == 0 {
 		return fmt.Errorf("%w: wait until it has ended, or stop it", ErrLocked)

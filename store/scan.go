@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -180,7 +181,7 @@ func (s *scanner) head(f file) (head, error) {
 	if err == nil && h.eval != s.reader.header.ID {
 		err = fmt.Errorf("it belongs to eval %q", h.eval)
 	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("it stops in the middle: %w", err)
 	}
 	return h, err

@@ -224,7 +224,7 @@ func TestRecordPanicsNeverCross(t *testing.T) {
 		}
 	}
 	r := worlds.Record(nil, worlds.RecordOptions{})
-	if _, err := r.CallTool(nil, tooleval.ToolCall{}); err == nil { //nolint:staticcheck // a nil context is the case
+	if _, err := r.CallTool(nil, tooleval.ToolCall{}); err == nil {
 		t.Error("no handler: got no error")
 	}
 }
