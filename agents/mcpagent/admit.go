@@ -25,7 +25,8 @@ func (e *Endpoint) admit(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if r.URL.Path != e.path {
+		plain := e.callPath != "" && r.URL.Path == e.callPath
+		if r.URL.Path != e.path && !plain {
 			http.NotFound(w, r)
 			return
 		}
@@ -39,7 +40,7 @@ func (e *Endpoint) admit(next http.Handler) http.Handler {
 			http.Error(w, "the run's bearer token is missing or wrong", http.StatusUnauthorized)
 			return
 		}
-		if r.Method == http.MethodPost {
+		if r.Method == http.MethodPost && !plain {
 			if r.Header.Get("Mcp-Session-Id") == "" && !e.newSession() {
 				http.Error(w, "too many sessions in one run", http.StatusTooManyRequests)
 				return
@@ -55,6 +56,10 @@ func (e *Endpoint) admit(next http.Handler) http.Handler {
 		e.mu.Unlock()
 		if closed {
 			http.Error(w, ErrClosed.Error(), http.StatusGone)
+			return
+		}
+		if plain {
+			e.plainCall(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -38,12 +38,16 @@ type Options struct {
 	PlainNames bool
 	// Prefixes are cut from the front of a called name that is no tool otherwise, such as "mcp__world__".
 	Prefixes []string
+	// PlainCalls also takes calls without MCP, at Endpoint.CallURL.
+	PlainCalls bool
 }
 
 // An Endpoint serves the tools of one run. All its methods may be called concurrently.
 type Endpoint struct {
 	// URL is the address, with a path of this run. Requests need the Token as a bearer token.
 	URL, Token string
+	// CallURL takes calls as docs/protocol-http.md says, with the same Token; empty without Options.PlainCalls.
+	CallURL string
 
 	ctx    context.Context // of the run; kept for the calls, which come from other goroutines
 	cancel context.CancelCauseFunc
@@ -52,11 +56,13 @@ type Endpoint struct {
 	server *mcp.Server
 	http   *http.Server
 	path   string
-	addr   string
-	slots  chan struct{}
-	served chan struct{}
-	once   sync.Once
-	listed chan struct{}
+	// callPath is where plain calls go; empty when none are taken.
+	callPath string
+	addr     string
+	slots    chan struct{}
+	served   chan struct{}
+	once     sync.Once
+	listed   chan struct{}
 
 	mu       sync.Mutex
 	closed   bool
@@ -125,6 +131,10 @@ func Serve(ctx context.Context, tools []tooleval.Tool, handler tooleval.ToolHand
 	}
 	e.addr = listener.Addr().String()
 	e.URL = "http://" + e.addr + e.path
+	if opts.PlainCalls {
+		e.callPath = strings.TrimSuffix(e.path, "/mcp") + "/tools/call"
+		e.CallURL = "http://" + e.addr + e.callPath
+	}
 	// One handler for one run: the session of one run would be served on the path of another otherwise.
 	handled := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.server },
 		&mcp.StreamableHTTPOptions{JSONResponse: true, MaxRequestBodyBytes: maxBody})

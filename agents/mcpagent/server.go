@@ -137,10 +137,19 @@ func (e *Endpoint) client(p *mcp.InitializeParams) {
 	})
 }
 
-// call hands a call to the run's handler.
+// call is the answer to an MCP client's call.
 func (e *Endpoint) call(ctx context.Context, p *mcp.CallToolParamsRaw) (*mcp.CallToolResult, error) {
+	result, err := e.ask(ctx, tooleval.ToolCall{Tool: e.names.real(p.Name), Args: tooleval.Raw(p.Arguments)})
+	if err != nil {
+		return nil, internal("%v", err)
+	}
+	return toMCP(result), nil
+}
+
+// ask hands a call to the run's handler.
+func (e *Endpoint) ask(ctx context.Context, call tooleval.ToolCall) (tooleval.ToolResult, error) {
 	if !e.enter() {
-		return nil, internal("%v", ErrClosed)
+		return tooleval.ToolResult{}, ErrClosed
 	}
 	defer e.leave()
 	e.update(func(s *Status) { s.Calls++ })
@@ -153,13 +162,9 @@ func (e *Endpoint) call(ctx context.Context, p *mcp.CallToolParamsRaw) (*mcp.Cal
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
 	case <-run.Done():
-		return nil, internal("%v", context.Cause(run))
+		return tooleval.ToolResult{}, context.Cause(run)
 	}
-	result, err := e.tools.CallTool(run, tooleval.ToolCall{Tool: e.names.real(p.Name), Args: tooleval.Raw(p.Arguments)})
-	if err != nil {
-		return nil, internal("%v", err)
-	}
-	return toMCP(result), nil
+	return e.tools.CallTool(run, call)
 }
 
 func internal(format string, args ...any) error {
