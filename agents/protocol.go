@@ -108,9 +108,10 @@ func appendCall(call tooleval.ToolCall) json.RawMessage {
 // resultFields are the members of an AgentResult.
 var resultFields = []string{"response", "state", "usage", "evidence", "warnings"}
 
-// parseResult reads the answer to run. Unknown members are no error, since a later version may have more of them, but
-// are told: a misspelt "response" would otherwise be an agent that said nothing.
-func parseResult(raw json.RawMessage) (tooleval.AgentResult, []string, error) {
+// ParseResult reads an agent's result as docs/protocol.md has it, with warnings about it. Unknown members are no error,
+// since a later version may have more of them, but are told: a misspelt "response" would otherwise be an agent that said
+// nothing.
+func ParseResult(raw json.RawMessage) (tooleval.AgentResult, []string, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return tooleval.AgentResult{}, nil, fmt.Errorf("its result is not an object: %s", clip(string(raw)))

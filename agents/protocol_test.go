@@ -49,7 +49,7 @@ func TestProtocolPageExample(t *testing.T) {
 				problem = init.serves("shop.total")
 			}
 		case method == "answer to run" && m.Error == nil:
-			_, warnings, problem = parseResult(m.Result)
+			_, warnings, problem = ParseResult(m.Result)
 		case method == "answer to run" && ownerIn(m.Error) != "infra":
 			t.Errorf("%s: owner %q", text, ownerIn(m.Error))
 		}
@@ -75,8 +75,8 @@ func FuzzResults(f *testing.F) {
 		if err != nil || !m.IsResponse() || m.Error != nil {
 			return
 		}
-		if r, _, err := parseResult(m.Result); err == nil {
-			again, _, err := parseResult(wire.Marshal(r))
+		if r, _, err := ParseResult(m.Result); err == nil {
+			again, _, err := ParseResult(wire.Marshal(r))
 			if err != nil || again.Response != r.Response {
 				t.Errorf("%q became %q: %v", r.Response, again.Response, err)
 			}

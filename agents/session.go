@@ -279,7 +279,7 @@ func (s *session) result(m wire.Message) (tooleval.AgentResult, error) {
 		}
 		return tooleval.AgentResult{}, tooleval.Blamef(owner, "answered the run with an error: %w", m.Error)
 	}
-	result, warnings, err := parseResult(m.Result)
+	result, warnings, err := ParseResult(m.Result)
 	if err != nil {
 		return tooleval.AgentResult{}, tooleval.Blame(tooleval.OwnerAgent, err)
 	}
