@@ -13,7 +13,7 @@ import (
 // Check reports everything that is wrong with the Mock as a world of the Suite s, joined: fixtures that can't be right,
 // fixtures that no call can reach, and required calls of a task that no fixture could answer.
 func (m Mock) Check(s *tooleval.Suite) error {
-	c := mockCheck{suite: s, mock: m}
+	c := mockCheck{suite: s, mock: m, open: map[string]int{}, first: map[string]int{}}
 	if len(m.Fixtures) == 0 {
 		c.fail("it has no fixtures, so it can't answer any call")
 		return c.err()
@@ -41,6 +41,9 @@ type mockCheck struct {
 	suite *tooleval.Suite
 	mock  Mock
 	errs  []error
+	// open is the first fixture of a tool that answers every call; first is the first with the same tool and arguments.
+	// A look at every earlier fixture would take seconds with a thousand of them.
+	open, first map[string]int
 }
 
 func (c *mockCheck) err() error { return errors.Join(c.errs...) }
@@ -103,26 +106,21 @@ func (c *mockCheck) results(f *Fixture, fail func(string, ...any)) {
 // reachable fails when an earlier fixture takes every call that this one could answer.
 func (c *mockCheck) reachable(i int, fail func(string, ...any)) {
 	f := &c.mock.Fixtures[i]
-	for j := range i {
-		earlier := &c.mock.Fixtures[j]
-		if earlier.Tool != f.Tool || earlier.Args.Err() != nil {
-			continue
-		}
-		if earlier.Args.Vacuous() {
-			fail("no call can reach it: fixture %d answers every call of %q; write the narrow one first", j+1, f.Tool)
-			return
-		}
-		if same(earlier.Args, f.Args) {
-			fail("no call can reach it: fixture %d has the same arguments; give that one more results instead", j+1)
-			return
-		}
+	open, taken := c.open[f.Tool]
+	key := f.Tool + "\x00" + string(tooleval.CanonicalJSON(value(f.Args)))
+	twin, twice := c.first[key]
+	switch {
+	case taken && (!twice || open <= twin):
+		fail("no call can reach it: fixture %d answers every call of %q; write the narrow one first", open+1, f.Tool)
+	case twice:
+		fail("no call can reach it: fixture %d has the same arguments; give that one more results instead", twin+1)
 	}
-}
-
-// same reports whether two patterns are the same JSON.
-func same(p, q tooleval.Pattern) bool {
-	a, b := value(p), value(q)
-	return p.IsZero() == q.IsZero() && tooleval.Equal(a, b)
+	if !taken && f.Args.Vacuous() {
+		c.open[f.Tool] = i
+	}
+	if !twice {
+		c.first[key] = i
+	}
 }
 
 // value is the JSON form of a sound pattern, decoded.
