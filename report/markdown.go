@@ -99,6 +99,7 @@ func (m *markdown) baselines(list []Baseline) {
 }
 
 func (m *markdown) section(r *Report, s *Section) {
+	m.passK(&s.Summary, s.Mind)
 	m.printf("## Tasks · %s\n\n", escape(s.Mind))
 	m.table("Task", "Runs", "Pass rate", "Out. mean", "Out. std", "Proc mean", "Proc std", "Var flag", "Unscored", "Failures")
 	for i := range s.Tasks {

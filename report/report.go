@@ -145,6 +145,11 @@ type Summary struct {
 	OutcomeBetween stats.Estimate `json:"outcome_deviation_between_tasks"`
 	// Flaky counts the tasks whose runs disagree.
 	Flaky int `json:"flaky_tasks"`
+	// PassK is pass^k and pass@k over tasks, for k from 1.
+	PassK []PassK `json:"pass_k"`
+	// Runs is the pass rate with its errors over runs, and where the variance comes from. Its means are of no use for a
+	// headline: PassRate is.
+	Runs stats.Clusters `json:"runs"`
 }
 
 // A Tool is how the calls of one tool went, over all runs of a mind.

@@ -107,6 +107,9 @@ func (p *printer) summary(r *Report, s *Section) {
 		line(none, "combined", mean(sum.Combined, decimal, decimal3)+" ("+r.Blend.Label+")")
 	}
 	line(style, "runs", scoredOf(&sum.Counts)+", coverage "+estimate(sum.Coverage, percent))
+	if text := unclustered(sum); text != "" {
+		line(none, "all runs", text)
+	}
 	if sum.Flaky > 0 {
 		line(yellow, "flaky", fmt.Sprintf("the runs of %d of %s disagree", sum.Flaky, plural(sum.Tasks, "task")))
 	}
@@ -114,6 +117,7 @@ func (p *printer) summary(r *Report, s *Section) {
 	if text := usage(&s.Usage, clean[string]); text != "" {
 		line(none, "usage", text)
 	}
+	p.passK(sum)
 	p.warnings(s.Warnings)
 }
 

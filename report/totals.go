@@ -146,6 +146,7 @@ func (b *Builder) summary(s *section, tasks []Task) Summary {
 		sum.OutcomeWithin = stats.Number(math.Sqrt(within / float64(withinN)))
 	}
 	sum.OutcomeBetween = deviation(outcomes)
+	sum.PassK, sum.Runs = passK(tasks), allRuns(tasks)
 	sum.Incomplete = b.incomplete(&sum)
 	return sum
 }
