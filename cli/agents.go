@@ -15,7 +15,7 @@ import (
 const scriptedMind = "scripted"
 
 // backends makes the agents that --agent names.
-func (a *App) backends(ctx context.Context, s *tooleval.Suite, names []string, live bool) ([]engine.Backend, error) {
+func (a *App) backends(ctx context.Context, s *tooleval.Suite, names []string, live bool, sandbox string) ([]engine.Backend, error) {
 	var backends []engine.Backend
 	var errs []error
 	for i, name := range names {
@@ -23,7 +23,7 @@ func (a *App) backends(ctx context.Context, s *tooleval.Suite, names []string, l
 			errs = append(errs, fmt.Errorf("--agent %s is given twice", name))
 			continue
 		}
-		b, err := a.backend(ctx, s, name, live)
+		b, err := a.backend(ctx, s, name, live, sandbox)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -33,13 +33,16 @@ func (a *App) backends(ctx context.Context, s *tooleval.Suite, names []string, l
 	return backends, errors.Join(errs...)
 }
 
-func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live bool) (engine.Backend, error) {
+func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live bool, sandbox string) (engine.Backend, error) {
 	if live && name == scriptedMind {
 		return engine.Backend{}, errors.New("--agent scripted with --live: canned answers prove nothing against real tools; " +
 			"choose another --agent, or leave out --live")
 	}
 	mind, ok := s.Mind(name)
 	if !ok {
+		if b, found, err := a.foreignBackend(ctx, name, sandbox); found {
+			return b, err
+		}
 		var known []string
 		for _, m := range s.Minds {
 			known = append(known, m.Name)
@@ -47,8 +50,9 @@ func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live 
 		if name == "real" {
 			return engine.Backend{}, fmt.Errorf("--agent real: suite %q brings no real agent; it has: %s", s.Name, strings.Join(known, ", "))
 		}
-		return engine.Backend{}, fmt.Errorf("--agent %s: suite %q has no such mind%s; it has: %s",
-			name, s.Name, tooleval.DidYouMean(name, known), strings.Join(known, ", "))
+		foreign := a.foreignNames()
+		return engine.Backend{}, fmt.Errorf("--agent %s: suite %q has no such mind%s; it has: %s; command-line agents: %s (see: tooleval agents)",
+			name, s.Name, tooleval.DidYouMean(name, append(foreign, known...)), strings.Join(known, ", "), strings.Join(foreign, ", "))
 	}
 	agent, err := mind.New(ctx, a.getenv)
 	if err != nil {

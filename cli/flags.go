@@ -38,6 +38,7 @@ type runFlags struct {
 	format        string
 	judge         string
 	verbose       bool
+	sandbox       string
 }
 
 // The classes of stored runs that --retry does again.
@@ -69,6 +70,7 @@ func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags.StringVar(&f.format, "format", "table", "table, json or markdown")
 	flags.StringVar(&f.judge, "judge", "", "the judge of tasks that want one: none, anthropic:MODEL or openai:MODEL")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "a card for every run, however many")
+	flags.StringVar(&f.sandbox, "sandbox", "none", "none, auto or bwrap: fence agents of a profile in by bubblewrap")
 	complete := func(name string, values ...string) {
 		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}

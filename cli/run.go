@@ -128,9 +128,12 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 		}
 		return nil, fmt.Errorf("suite %q has no %s world: %s", s.Name, world, hint)
 	}
-	backends, err := a.backends(ctx, s, f.agents, f.live)
+	backends, err := a.backends(ctx, s, f.agents, f.live, f.sandbox)
 	if err != nil {
 		return nil, err
+	}
+	if f.concurrency == 0 {
+		f.concurrency = concurrencyOf(backends)
 	}
 	if f.runs == 0 {
 		f.runs = mockRuns

@@ -115,7 +115,7 @@ func (v Variable) missing(agent, name string) error {
 	if v.Description != "" {
 		what = " (" + v.Description + ")"
 	}
-	return fmt.Errorf("agent %q needs a value for %s%s: %s", agent, name, what, strings.Join(how, ", or "))
+	return fmt.Errorf("it needs a value for %s%s: %s", name, what, strings.Join(how, ", or "))
 }
 
 // Profile is the agent's profile.

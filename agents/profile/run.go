@@ -236,7 +236,7 @@ func (t *attempt) execute(ctx context.Context) error {
 	}()
 	if t.wait(ctx, proc) {
 		t.exit = proc.Stop(0, strayGrace)
-		if t.exit.Strays > 0 {
+		if t.exit.Strays > 0 && t.agent.fence == nil { // a sandbox ends a moment after its command, with all that is in it
 			t.warn("it left %d processes behind when it ended; they were ended too", t.exit.Strays)
 		}
 	} else {

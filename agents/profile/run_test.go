@@ -308,7 +308,7 @@ variables:
 			}
 		}
 	}
-	check(a.Preflight(t.Context(), nil), "needs a value for model (the model's name): set TOOLEVAL_MODEL, or write --agent mine:MODEL")
+	check(a.Preflight(t.Context(), nil), "it needs a value for model (the model's name): set TOOLEVAL_MODEL, or write --agent mine:MODEL")
 	_, err = a.Run(t.Context(), assignment, calculate)
 	check(err, "needs a value for model")
 	a, err = profile.New(t.Context(), p, profile.Options{Getenv: getenv(), Set: map[string]string{"model": "m"}})
