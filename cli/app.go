@@ -88,7 +88,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see: %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.agentsCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
 	root.AddCommand(a.helperCommands()...)
 	return root
 }

@@ -80,8 +80,12 @@ func (v value) is(s string) bool {
 	if v.kind() != '"' {
 		return false
 	}
-	if inside := v[1 : len(v)-1]; bytes.IndexByte(inside, '\\') < 0 {
-		return string(inside) == s
+	inside := v[1 : len(v)-1]
+	if string(inside) == s {
+		return bytes.IndexByte(inside, '\\') < 0
+	}
+	if bytes.IndexByte(inside, '\\') < 0 {
+		return false
 	}
 	t, _ := v.text()
 	return string(t) == s
