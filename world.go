@@ -39,6 +39,14 @@ type WorldFunc func(ctx context.Context, spec WorldSpec) (World, error)
 // NewWorld calls f.
 func (f WorldFunc) NewWorld(ctx context.Context, spec WorldSpec) (World, error) { return f(ctx, spec) }
 
+// A StateExpander is a WorldFactory whose worlds' State may stand for more than it says, such as the changes to a large
+// initial state. Scorers that compare whole states ask it for them.
+type StateExpander interface {
+	// ExpandState returns what state stands for, as [DecodeValue] gives it. What is the same in two states may be shared by
+	// the two values, so they must not be changed. It may be called concurrently.
+	ExpandState(state State) (any, error)
+}
+
 // A Fingerprinter is a value whose content belongs to the identity of a run. WorldFactories, Scorers and Agents may
 // implement it: when the fingerprint changes, stored runs are no longer taken for the same run.
 type Fingerprinter interface {
