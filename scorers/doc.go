@@ -6,6 +6,11 @@
 //	run.Failure = taxonomy.Classify(run)             // and why it did not pass
 //	one := scorers.Combine(score, 0.7, 0.3)          // only where somebody insists on a single number
 //
+// A [Goal] judges by named checks: the state after ground-truth actions or a pattern, nothing else changed, and what has to
+// be said. It plays the ground truth in a fresh world, so it needs no expected state written down:
+//
+//	&scorers.Goal{World: world, After: []scorers.Action{{Tool: "cancel", Args: args}}, Said: []scorers.Statement{{Number: "42"}}}
+//
 // A suite with a goal that no state can express brings its own [tooleval.Scorer]; [NewInvariants] helps it to check the
 // shape of a result whose content can't be known beforehand.
 //
