@@ -51,6 +51,7 @@ type Runner struct {
 type suiteParts struct {
 	suite   *tooleval.Suite
 	scorers map[string]tooleval.Scorer
+	digest  string // made by the first task that is prepared
 }
 
 // prepared is what all runs of one task under one mind share.
@@ -164,9 +165,12 @@ func (r *Runner) prepare(job Job, tasks []tooleval.Task) (*prepared, error) {
 		return nil, fmt.Errorf("job: unknown baseline %q", job.Baseline)
 	}
 	var err error
-	if p.provenance.SuiteDigest, err = SuiteDigest(s, tasks); err != nil {
-		return nil, fmt.Errorf("suite %q: %w", s.Name, err)
+	if parts.digest == "" { // once a suite: a digest of all tasks for each of them would be quadratic
+		if parts.digest, err = SuiteDigest(s, tasks); err != nil {
+			return nil, fmt.Errorf("suite %q: %w", s.Name, err)
+		}
 	}
+	p.provenance.SuiteDigest = parts.digest
 	p.content, err = content(s, p.task, job.World, p.world, p.scorer, job.Mind, p.backend.Agent, p.backend.Aliases, job.Baseline)
 	if err != nil {
 		return nil, fmt.Errorf("suite %q: task %q: %w", s.Name, job.Task, err)
