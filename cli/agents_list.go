@@ -56,7 +56,7 @@ folder, and among the built-in ones.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
-	cmd.AddCommand(a.agentsShowCommand(), a.agentsTryCommand())
+	cmd.AddCommand(a.agentsShowCommand(), a.agentsTryCommand(), a.agentsCheckCommand())
 	return cmd
 }
 

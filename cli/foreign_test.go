@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/agenttest"
 	"github.com/tooleval/tooleval/internal/fakellm"
 	"github.com/tooleval/tooleval/store"
 	"github.com/tooleval/tooleval/suites/calc"
@@ -190,5 +192,24 @@ func TestRealAgent(t *testing.T) {
 	exit, stdout, stderr = call(t, env, "agents", "try", "codex:fake-model")
 	if exit != 0 || !strings.Contains(stdout, "look_up {\"topic\":\"birds\"}: ok") || !strings.Contains(stdout, "it works") {
 		t.Errorf("exit %d: %s%s", exit, stdout, stderr)
+	}
+}
+
+func TestAgentsCheck(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3 here")
+	}
+	script := filepath.Join("..", "agents", "testdata", "agent.py")
+	exit, stdout, stderr := call(t, nil, "agents", "check", "python3 "+script, "--entry-point", "shop.total")
+	if exit != 0 || !strings.Contains(stdout, "passed ") || strings.Contains(stdout, "failed ") {
+		t.Errorf("exit %d: %s%s", exit, stdout, stderr)
+	}
+	exit, stdout, stderr = call(t, nil, "agents", "check", "true", "--format", "json")
+	var r agenttest.Report
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || exit != exitUsage || !strings.Contains(stderr, "checks failed") || r.Err() == nil {
+		t.Errorf("exit %d, %v: %s%s", exit, err, stdout, stderr)
+	}
+	if exit, _, stderr = call(t, nil, "agents", "check", "no-such-program-anywhere"); exit != exitUsage || !strings.Contains(stderr, "not found") {
+		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }
