@@ -221,6 +221,9 @@ func TestIntegersKeepDigits(t *testing.T) {
 
 // TestBigResult: 20 MB get through.
 func TestBigResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
 	big := strings.Repeat("é\n", 7_000_000)
 	e := serve(t, func(context.Context, tooleval.ToolCall) (tooleval.ToolResult, error) {
 		return tooleval.TextResult(big), nil

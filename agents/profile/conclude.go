@@ -17,7 +17,7 @@ var providerFaults = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b429\b|rate.?limit|too many requests|quota.{0,20}(exceeded|exhausted|reached)|exceeded.{0,30}quota|insufficient.quota|resource.?exhausted|credit balance is too low`),
 	regexp.MustCompile(`(?i)\b401\b|\bunauthori[sz]ed\b|(invalid|incorrect|missing|no).{0,12}api.?key|authentication.?(error|failed)|\b403\b.{0,5}forbidden`),
 	regexp.MustCompile(`(?i)\b(500|502|503|504|529)\b|overloaded|(experiencing|due to) high demand|service unavailable|internal server error|bad gateway|gateway time-?out`),
-	regexp.MustCompile(`(?i)ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|connection (refused|reset|error)|error sending request|stream disconnected|fetch failed|could not resolve`),
+	regexp.MustCompile(`(?i)ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|connection.?(refused|reset|error)|unable to connect|error sending request|stream disconnected|fetch failed|could not resolve`),
 }
 
 // shortest text that is rather an answer than an error message, in bytes.

@@ -75,3 +75,31 @@ func TestHostPort(t *testing.T) {
 		}
 	}
 }
+
+// TestProviderFaults: texts that real agents printed, and answers that look a little like them.
+func TestProviderFaults(t *testing.T) {
+	fits := func(text string) bool {
+		for _, p := range providerFaults {
+			if p.MatchString(text) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, text := range []string{
+		"API call failed after 3 retries: 429 Too Many Requests", "exceeded retry limit, last status: 429", "You exceeded your current quota",
+		"429 rate_limit_error", "RESOURCE_EXHAUSTED", "Your credit balance is too low", "unexpected status 401 Unauthorized", "Incorrect API key provided",
+		"invalid x-api-key", "403 Forbidden", "We’re currently experiencing high demand", "529 overloaded_error", "502 Bad Gateway",
+		"API Error: Unable to connect to API (ConnectionRefused)", "[API Error: Connection error. (cause: fetch failed)]", "getaddrinfo ENOTFOUND api.example",
+		"connect ECONNREFUSED 127.0.0.1:9", "error sending request for url",
+	} {
+		if !fits(text) {
+			t.Errorf("not seen: %q", text)
+		}
+	}
+	for _, text := range []string{"The result is 4290.", "I can't compute that.", "It has 5000 rows.", "Use the API.", "The rating limits are unclear.", ""} {
+		if fits(text) {
+			t.Errorf("taken for a fault: %q", text)
+		}
+	}
+}
