@@ -40,6 +40,15 @@ func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live 
 	}
 	mind, ok := s.Mind(name)
 	if !ok {
+		if b, found, err := a.modelBackend(ctx, name); found || err != nil {
+			if err == nil && sandbox == "bwrap" {
+				err = errors.New("--sandbox bwrap fences in agents of a profile alone")
+			}
+			if err != nil {
+				err = fmt.Errorf("--agent %s: %w", withoutPassword(name), err)
+			}
+			return b, err
+		}
 		if b, found, err := a.foreignBackend(ctx, name, sandbox); found {
 			return b, err
 		}
@@ -51,7 +60,8 @@ func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live 
 			return engine.Backend{}, fmt.Errorf("--agent real: suite %q brings no real agent; it has: %s", s.Name, strings.Join(known, ", "))
 		}
 		foreign := a.foreignNames()
-		return engine.Backend{}, fmt.Errorf("--agent %s: suite %q has no such mind%s; it has: %s; command-line agents: %s (see: tooleval agents)",
+		return engine.Backend{}, fmt.Errorf("--agent %s: suite %q has no such mind%s; it has: %s; command-line agents: %s (see: tooleval agents); "+
+			"or cmd:COMMAND, acp:COMMAND, http://…, https://…, anthropic:MODEL, openai:MODEL",
 			name, s.Name, tooleval.DidYouMean(name, append(foreign, known...)), strings.Join(known, ", "), strings.Join(foreign, ", "))
 	}
 	agent, err := mind.New(ctx, a.getenv)

@@ -17,7 +17,7 @@ import (
 	"github.com/tooleval/tooleval/internal/process"
 )
 
-// agentEnv names the environment variable that lists the variables which a cmd: agent gets.
+// agentEnv names the environment variable that lists the variables which a cmd: or acp: agent gets.
 const agentEnv = "TOOLEVAL_AGENT_ENV"
 
 // foreignBackend is the agent that a name outside of the suite stands for: cmd:COMMAND, or a profile as NAME or
@@ -102,33 +102,40 @@ func (c commandAgent) Preflight(context.Context, []tooleval.Assignment) error {
 }
 
 func (a *App) commandAgent(command, sandbox string) (tooleval.Agent, error) {
-	words, err := splitWords(command)
+	words, env, err := a.command(command, "cmd:python3 agent.py")
 	if err != nil {
 		return nil, err
 	}
-	if len(words) == 0 {
-		return nil, errors.New("the command is empty; for example: cmd:python3 agent.py")
-	}
 	if sandbox == "bwrap" {
 		return nil, errors.New("--sandbox bwrap fences in agents of a profile alone; put bwrap into the command")
+	}
+	return commandAgent{&agents.Process{Command: words, Env: env}}, nil
+}
+
+// command is what a user's text starts, and the names of the variables that it gets.
+func (a *App) command(text, example string) (words, env []string, err error) {
+	if words, err = splitWords(text); err != nil {
+		return nil, nil, err
+	}
+	if len(words) == 0 {
+		return nil, nil, fmt.Errorf("the command is empty; for example: %s", example)
 	}
 	for i, w := range words[1:] {
 		// The agent starts in a folder of its own, where the user's relative paths would mean nothing.
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() && !filepath.IsAbs(w) {
 			if words[i+1], err = filepath.Abs(w); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	var env []string
 	for _, name := range strings.FieldsFunc(a.getenv(agentEnv), func(r rune) bool { return r == ',' || r == ' ' }) {
 		if strings.Contains(name, "=") {
-			return nil, fmt.Errorf("%s holds names of variables, without values: %q", agentEnv, name)
+			return nil, nil, fmt.Errorf("%s holds names of variables, without values: %q", agentEnv, name)
 		}
 		env = append(env, name)
 	}
 	slices.Sort(env)
-	return commandAgent{&agents.Process{Command: words, Env: slices.Compact(env)}}, nil
+	return words, slices.Compact(env), nil
 }
 
 // splitWords splits a command as a shell does: at spaces, with '…', "…" and \ taking away the meaning of what they hold.

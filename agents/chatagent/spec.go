@@ -55,10 +55,10 @@ func Parse(spec string) (Settings, error) {
 	if provider != Anthropic && provider != OpenAI {
 		return s, fmt.Errorf("%q: want %s:MODEL or %s:MODEL", spec, Anthropic, OpenAI)
 	}
-	fail := func(format string, args ...any) (Settings, error) {
-		return s, fmt.Errorf("%q: %w", spec, fmt.Errorf(format, args...))
-	}
 	model, query, _ := strings.Cut(rest, "?")
+	fail := func(format string, args ...any) (Settings, error) {
+		return s, fmt.Errorf("%s:%s: %w", provider, model, fmt.Errorf(format, args...)) // the rest may hold a password
+	}
 	if s.Model = strings.TrimSpace(model); s.Model == "" {
 		return fail("the model is missing; write %s:MODEL", provider)
 	}
@@ -78,7 +78,7 @@ func Parse(spec string) (Settings, error) {
 			return fail("option %s is given twice", name)
 		}
 		if err := s.set(name, list[0]); err != nil {
-			return fail("option %s=%s: %w", name, list[0], err)
+			return fail("option %s: %w", name, err)
 		}
 	}
 	return s, s.check()
