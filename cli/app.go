@@ -30,8 +30,9 @@ var errInterrupted = errors.New("interrupted")
 // An App is one call of the command.
 type App struct {
 	Suites []*tooleval.Suite
-	Args   []string // without the program's name
-	Env    []string // NAME=value
+	Args   []string  // without the program's name
+	Env    []string  // NAME=value
+	Stdin  io.Reader // nil stands for an empty one
 	Stdout io.Writer
 	Stderr io.Writer
 }
@@ -51,7 +52,7 @@ func Main(suites ...*tooleval.Suite) {
 		<-signals
 		os.Exit(exitCancelled)
 	}()
-	app := App{Suites: suites, Args: os.Args[1:], Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+	app := App{Suites: suites, Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	os.Exit(app.Run(ctx))
 }
 
@@ -68,8 +69,13 @@ func (a *App) Run(ctx context.Context) int {
 	if errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
 		return exitCancelled
 	}
-	fmt.Fprintln(a.Stderr, plain.Block("tooleval: "+strings.ReplaceAll(err.Error(), "\n", "\ntooleval: ")))
+	a.complain(err)
 	return exitUsage
+}
+
+// complain prints an error, each of its lines as one of the command's.
+func (a *App) complain(err error) {
+	fmt.Fprintln(a.Stderr, plain.Block("tooleval: "+strings.ReplaceAll(err.Error(), "\n", "\ntooleval: ")))
 }
 
 func (a *App) root() *cobra.Command {
@@ -79,7 +85,7 @@ func (a *App) root() *cobra.Command {
 		Long: `ToolEval scores how well an LLM agent uses tools to finish multi-step tasks. It answers four questions
 side by side: was the goal reached, was the path sane, is the agent consistent or lucky, and when it
 fails, whose fault is it. Every run is kept as a readable file.`,
-		Example:       "  tooleval run --suite calc --runs 3\n  tooleval list\n  tooleval show latest",
+		Example:       "  tooleval run --suite calc --runs 3\n  tooleval init my-suite\n  tooleval run ./my-suite\n  tooleval list\n  tooleval show latest",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -89,6 +95,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 		return fmt.Errorf("%w (see: %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.schemaCommand())
 	root.AddCommand(a.helperCommands()...)
 	return root
 }
@@ -103,17 +110,10 @@ func (a *App) getenv(name string) string {
 	return ""
 }
 
-// suite finds a suite by name.
-func (a *App) suite(name string) (*tooleval.Suite, error) {
-	names := a.suiteNames()
-	for _, s := range a.Suites {
-		if s.Name == name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("unknown suite %q%s; the suites are: %s", name, tooleval.DidYouMean(name, names), strings.Join(names, ", "))
-}
+// suite finds a suite by its name or by the path of its folder.
+func (a *App) suite(name string) (*tooleval.Suite, error) { return a.loadSuite(name) }
 
+// suiteNames are the suites of this binary.
 func (a *App) suiteNames() []string {
 	var names []string
 	for _, s := range a.Suites {

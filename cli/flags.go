@@ -38,6 +38,7 @@ type runFlags struct {
 	format        string
 	judge         string
 	verbose       bool
+	watch         bool
 	sandbox       string
 }
 
@@ -52,7 +53,7 @@ var formats = []string{"table", "json", "markdown"}
 
 func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.suite, "suite", "", "the suite to run (see: tooleval list)")
+	flags.StringVar(&f.suite, "suite", "", "the suite to run: a name (see: tooleval list) or the path of a folder")
 	flags.IntVar(&f.runs, "runs", 0, fmt.Sprintf("runs of each task (default %d, or %d with --live)", mockRuns, liveRuns))
 	flags.StringArrayVar(&f.agents, "agent", []string{scriptedMind}, "the mind that answers; give it several times to compare")
 	flags.BoolVar(&f.live, "live", false, "real tools instead of mocks")
@@ -69,12 +70,13 @@ func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags.StringArrayVar(&f.retry, "retry", nil, "with --resume: also repeat stored runs of this class: cancelled, infra or unscored; may be repeated")
 	flags.StringVar(&f.format, "format", "table", "table, json or markdown")
 	flags.StringVar(&f.judge, "judge", "", "the judge of tasks that want one: none, anthropic:MODEL or openai:MODEL")
+	flags.BoolVar(&f.watch, "watch", false, "run again whenever a file of the suite's folder changes, until interrupted")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "a card for every run, however many")
 	flags.StringVar(&f.sandbox, "sandbox", "none", "none, auto or bwrap: fence agents of a profile in by bubblewrap")
 	complete := func(name string, values ...string) {
 		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
-	complete("suite", a.suiteNames()...)
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("suite", a.completeSuites))
 	complete("format", formats...)
 	complete("retry", retryCancelled, retryInfra, retryUnscored)
 	var minds, tasks []string
@@ -97,7 +99,7 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	given := cmd.Flags().Changed
 	if f.suite == "" && f.resume == "" {
-		fail("--suite is required: name the suite to run (see: tooleval list)")
+		fail("--suite is required: name the suite to run (see: tooleval list), or give the path of its folder, as in ./my-suite")
 	}
 	if given("runs") && f.runs < 1 {
 		fail("--runs %d: give at least 1", f.runs)
@@ -116,6 +118,9 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	}
 	if !f.combine && (given("outcome-weight") || given("process-weight")) {
 		fail("--outcome-weight and --process-weight do nothing without --combine")
+	}
+	if f.watch && f.resume != "" {
+		fail("--watch and --resume exclude each other: every change starts a new eval")
 	}
 	if len(f.retry) > 0 && f.resume == "" {
 		fail("--retry goes with --resume EVAL")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,8 +46,10 @@ func (a *App) listCommand() *cobra.Command {
 			if !slices.Contains(known, format) {
 				return fmt.Errorf("--format %q: it is table or json%s", format, tooleval.DidYouMean(format, known))
 			}
-			chosen := a.Suites
-			if len(args) == 1 {
+			chosen, broken := a.Suites, error(nil)
+			if len(args) == 0 {
+				chosen, broken = a.allSuites()
+			} else {
 				s, err := a.suite(args[0])
 				if err != nil {
 					return err
@@ -60,12 +63,12 @@ func (a *App) listCommand() *cobra.Command {
 			if format == "json" {
 				e := json.NewEncoder(cmd.OutOrStdout())
 				e.SetIndent("", "  ")
-				return e.Encode(list)
+				return errors.Join(e.Encode(list), broken)
 			}
 			for _, l := range list {
 				l.print(cmd)
 			}
-			return nil
+			return broken
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")

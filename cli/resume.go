@@ -61,8 +61,12 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 	differs := func(flag string, was any) error {
 		return fmt.Errorf("--%s: the eval %s was started with %v; leave the flag out, or start a new eval without --resume", flag, h.ID, was)
 	}
-	if given("suite") && f.suite != h.Suite {
-		return differs("suite", h.Suite)
+	suite := h.Suite
+	if path := h.Options["suite"]; isSuitePath(path) {
+		suite = path
+	}
+	if given("suite") && f.suite != h.Suite && f.suite != suite {
+		return differs("suite", suite)
 	}
 	if given("live") && f.live != (h.World == engine.Live) {
 		return differs("live", h.World)
@@ -73,7 +77,12 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 	if given("agent") && !slices.Equal(f.agents, h.Minds) {
 		return differs("agent", strings.Join(h.Minds, ", "))
 	}
-	f.suite, f.live, f.seed, f.agents = h.Suite, h.World == engine.Live, h.Seed, h.Minds
+	if isSuitePath(suite) { // kept as a flag, for the next time that the eval is resumed
+		if err := cmd.Flags().Set("suite", suite); err != nil {
+			return err
+		}
+	}
+	f.suite, f.live, f.seed, f.agents = suite, h.World == engine.Live, h.Seed, h.Minds
 	if !given("runs") {
 		f.runs = h.Runs
 	}
@@ -90,7 +99,7 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 }
 
 // notTakenOver are the flags that belong to one call and not to the eval.
-var notTakenOver = []string{"suite", "live", "seed", "agent", "runs", "results", "resume", "retry", "format", "verbose"}
+var notTakenOver = []string{"suite", "live", "seed", "agent", "runs", "results", "resume", "retry", "format", "verbose", "watch"}
 
 // options are the flags that were given, as the header keeps them.
 func options(cmd *cobra.Command) map[string]string {

@@ -20,18 +20,27 @@ import (
 func (a *App) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run --suite NAME",
+		Use:   "run [SUITE]",
 		Short: "Run a suite and score it",
-		Long: `Runs every task of a suite several times under one agent, scores each run, and keeps each as a file.
+		Long: `SUITE is the folder of a suite, as in ./my-suite, or a name: of a suite of this binary or one that the nearest
+tooleval.yaml lists. Runs every task of a suite several times under one agent, scores each run, and keeps each as a file.
 A suite that an agent fails is still a completed eval: the exit code is 0. It is 2 when the eval could not
 be run as asked, and 130 when it was interrupted; --resume then goes on with what is missing.`,
 		Example: `  tooleval run --suite calc --runs 3
+  tooleval run ./my-suite --watch
   tooleval run --suite calc --task 'calc.a*' --combine
   tooleval run --resume latest --retry cancelled`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeSuites,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.name(cmd, args); err != nil {
+				return err
+			}
 			if err := f.check(cmd); err != nil {
 				return err
+			}
+			if f.watch {
+				return a.watchSuite(cmd, &f)
 			}
 			return a.run(cmd.Context(), cmd, &f)
 		},
@@ -115,7 +124,7 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 	}
 	s, err := a.suite(f.suite)
 	if err != nil {
-		return nil, fmt.Errorf("--suite: %w", err)
+		return nil, suiteError(err)
 	}
 	world := engine.Mock
 	if f.live {
