@@ -98,4 +98,7 @@ type EvalTask struct {
 	ID string `json:"id"`
 	// Digest is the digest of the task's content.
 	Digest string `json:"digest"`
+	// Runs is the number of runs of this task where it is not that of the Eval, as when runs are added until something
+	// is known; 0 stands for Eval.Runs.
+	Runs int `json:"runs,omitempty"`
 }
