@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		case "acp-agent":
 			fakeAgent(os.Args[2])
 			return
-		case "shim":
+		case "shim", "mcp-shim": // as of the command, for which this binary stands
 			s := mcpagent.Shim{URL: os.Getenv("TOOLEVAL_MCP_URL"), Token: os.Getenv("TOOLEVAL_MCP_TOKEN"), Log: os.Stderr}
 			_ = s.Run(context.Background(), os.Stdin, os.Stdout)
 			return
