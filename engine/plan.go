@@ -60,6 +60,7 @@ type Plan struct {
 	options Options
 	entries []entry // one for each mind and task
 	trivial []Job
+	first   int // the index of the first run of each task
 }
 
 type entry struct {
@@ -183,7 +184,7 @@ func (p *Plan) Job(i int) Job {
 		return p.trivial[i]
 	}
 	i -= len(p.trivial)
-	return p.job(p.entries[i/p.options.Runs], i%p.options.Runs)
+	return p.job(p.entries[i/p.options.Runs], p.first+i%p.options.Runs)
 }
 
 // Tasks are the planned tasks of the first mind, in order, by suite and id.
