@@ -23,7 +23,7 @@ import (
 var scaffolds embed.FS
 
 // templates are the kinds of folders that tooleval init makes.
-func templates() []string { return []string{"mock"} }
+func templates() []string { return []string{"mock", "starlark"} }
 
 // write writes the files of a scaffold and returns their names. It makes the folder, or takes an empty one, and never
 // overwrites a file.

@@ -160,6 +160,8 @@ var taskShape = &shape{
 		may("limits", limitsShape, "bounds of one run"),
 		may("tags", texts, "for --tag"),
 		may("scripted", scriptShape, "what the mind named scripted does here"),
+		may("user", listOf(replyShape), "what the user behind ask_user answers here"),
+		may("data", aValue, "what ctx.data is here for a world in Starlark; the agent never sees it"),
 	},
 	groups: []group{
 		atMostOne("input", "input_file"),
@@ -179,11 +181,12 @@ var mindShape = &shape{
 		must("name", aText, "its name"),
 		may("description", aText, "what it is"),
 		may("scripts", dictOf(scriptShape), "what it does, by task id"),
+		may("starlark", agentFunction, "a function of a Starlark file"),
 		may("command", texts, "the program and its arguments, which speaks docs/protocol.md; what begins with ./ or ../ is relative to the suite's folder, and must not lie in it"),
 		may("env", texts, "environment variables for the program: NAME hands one over, NAME=value sets one"),
 		may("aliases", dictOf(aText), "the entry points in this mind, by those of the suite, where the names differ"),
 	},
-	groups: []group{exactlyOne("scripts", "command")},
+	groups: []group{exactlyOne("scripts", "starlark", "command")},
 }
 
 var entryPointShape = &shape{
@@ -225,6 +228,7 @@ func worldShape() *shape {
 			simulated = append(simulated, k.key)
 		}
 	}
+	s.fields = append(s.fields, may("user", userShape, "a person behind one of the tools"))
 	s.groups = []group{{keys: all, need: true}, atMostOne(simulated...), atMostOne(live...)}
 	return s
 }

@@ -11,6 +11,9 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/scorers"
+	"github.com/tooleval/tooleval/worlds"
+	"github.com/tooleval/tooleval/worlds/starlark"
 )
 
 // Options are the settings of [Load]. The zero Options are ready to use.
@@ -112,7 +115,11 @@ type loader struct {
 	scripts  map[string]*scriptedMind // by mind
 	files    map[string]tooleval.Raw  // JSON files that were read; nil for one that is not sound
 	toolset  []string
-	outer    *scope // of the values under vars
+	programs map[string]*starlark.Program // by file; nil for one that is not sound
+	goals    []*scorers.Goal
+	replies  map[string][]worlds.Reply // by task
+	data     map[string]tooleval.Raw   // by task
+	outer    *scope                    // of the values under vars
 }
 
 func (l *loader) build(e *entry) {
@@ -121,6 +128,7 @@ func (l *loader) build(e *entry) {
 		Scorers: map[string]tooleval.Scorer{},
 	}
 	l.suite, l.scorers, l.scripts = s, map[string]tooleval.Scorer{}, map[string]*scriptedMind{}
+	l.programs, l.replies, l.data = map[string]*starlark.Program{}, map[string][]worlds.Reply{}, map[string]tooleval.Raw{}
 	l.places["suite"] = e.at
 	if vars := e.get("vars"); vars != nil {
 		inner := l.checker
@@ -131,11 +139,11 @@ func (l *loader) build(e *entry) {
 	l.limits = buildLimits(e.get("limits"))
 	l.buildTools(e.get("tools"))
 	l.buildEntryPoints(e.get("entry_points"))
-	l.buildWorld(e.get("world"))
 	l.buildScorers(e.get("scorers"))
 	l.buildMinds(e.get("minds"))
 	l.buildTasks(e.get("tasks"))
 	l.checkScripts()
+	l.buildWorld(e.get("world")) // after the tasks, which say what is special in theirs
 	if len(s.Scorers) == 0 {
 		s.Scorers = nil
 	}

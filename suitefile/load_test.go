@@ -17,6 +17,7 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/suitefile"
+	"github.com/tooleval/tooleval/suitetest"
 )
 
 var update = flag.Bool("update", false, "write what is found into the archives and documents")
@@ -208,4 +209,21 @@ func jsonValue(v any) any {
 		return "date"
 	}
 	return v
+}
+
+// TestRuns: what was loaded runs: the scripted mind passes every task, and doing nothing passes none but those that say so.
+func TestRuns(t *testing.T) {
+	for _, name := range []string{"stateful", "matrix"} {
+		t.Run(name, func(t *testing.T) {
+			a, err := txtar.ParseFile(filepath.Join("testdata", "valid", name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := suitefile.Load(unpack(t, a), suitefile.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			suitetest.Run(t, s)
+		})
+	}
 }

@@ -32,11 +32,16 @@ func (l *loader) buildMinds(e *entry) {
 				mind.Aliases[from] = a.fields[from].words
 			}
 		}
+		l.nodes[key] = m.node
 		l.watch(key, func() {
 			if scripts := m.get("scripts"); scripts != nil {
 				l.scripts[mind.Name] = &scriptedMind{scripts: map[string]script{}, at: map[string]place{}}
 				for _, id := range scripts.keys {
 					l.addScript(mind.Name, id, scripts.fields[id])
+				}
+			} else if f := m.get("starlark"); f != nil {
+				if p, function := l.function(f); p != nil {
+					mind.New = p.Mind(mind.Name, function).New
 				}
 			} else if command := m.get("command"); command != nil {
 				process := &agents.Process{Name: mind.Name, Command: l.command(command), Env: m.get("env").texts()}
@@ -164,16 +169,8 @@ func (l *loader) addScript(mind, task string, e *entry) {
 	s := script{Response: tooleval.Text(e.get("response").text())}
 	s.State, _, _ = l.rawOrFile(e, "state")
 	for _, c := range e.get("calls").elements() {
-		tool, args := c, tooleval.Raw("{}")
-		if c.fields != nil {
-			tool = c.get("tool")
-			if a := c.get("args"); a != nil {
-				args = a.raw()
-			}
-		}
-		if l.knownTool(tool) {
-			s.Calls = append(s.Calls, scriptCall{tool.words, args})
-		}
+		tool, args := l.call(c)
+		s.Calls = append(s.Calls, scriptCall{tool, args})
 	}
 	m.scripts[task], m.at[task] = s, e.at
 }

@@ -3,6 +3,7 @@ package suitefile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tooleval/tooleval"
@@ -20,6 +21,8 @@ type scorerKind struct {
 
 func scorerKinds() []scorerKind {
 	return []scorerKind{
+		{key: "goal", doc: "what was left behind, and what was said", shape: goalShape, build: buildGoal},
+		{key: "starlark", doc: "by a function", shape: scoreFunction, build: buildScoreFunction},
 		{key: "judge", doc: "by a language model", shape: rubricShape, build: buildJudge},
 	}
 }
@@ -66,7 +69,7 @@ func (l *loader) judgeTask(e *entry, t *tooleval.Task) {
 	case t.ExpectedState.IsZero():
 		l.suite.Scorers[t.ID] = s
 	default:
-		l.suite.Scorers[t.ID] = both{s}
+		l.suite.Scorers[t.ID] = &both{s}
 	}
 }
 
@@ -95,10 +98,10 @@ func buildJudge(l *loader, name string, e *entry) tooleval.Scorer {
 // the other.
 type both struct{ scorer tooleval.Scorer }
 
-var _ tooleval.Binder = both{}
+var _ tooleval.Binder = (*both)(nil)
 
 // Score judges by both.
-func (b both) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, error) {
+func (b *both) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, error) {
 	first, err := scorers.State.Score(ctx, run)
 	if err != nil {
 		return first, err
@@ -124,7 +127,7 @@ func (b both) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, e
 }
 
 // Bind binds the other scorer.
-func (b both) Bind(r tooleval.Resources) (tooleval.Scorer, error) {
+func (b *both) Bind(r tooleval.Resources) (tooleval.Scorer, error) {
 	inner, ok := b.scorer.(tooleval.Binder)
 	if !ok {
 		return b, nil
@@ -133,19 +136,27 @@ func (b both) Bind(r tooleval.Resources) (tooleval.Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return both{s}, nil
+	return &both{s}, nil
 }
 
 // Check checks the other scorer.
-func (b both) Check(s *tooleval.Suite) error {
-	if c, ok := b.scorer.(tooleval.Checker); ok {
-		return c.Check(s)
+func (b *both) Check(s *tooleval.Suite) error {
+	c, ok := b.scorer.(tooleval.Checker)
+	if !ok {
+		return nil
 	}
-	return nil
+	as := *s // for its own tasks it is the scorer by itself
+	as.Scorers = maps.Clone(s.Scorers)
+	for id, scorer := range as.Scorers {
+		if scorer == tooleval.Scorer(b) {
+			as.Scorers[id] = b.scorer
+		}
+	}
+	return c.Check(&as)
 }
 
 // Fingerprint is that of the other scorer.
-func (b both) Fingerprint() any {
+func (b *both) Fingerprint() any {
 	if f, ok := b.scorer.(tooleval.Fingerprinter); ok {
 		return map[string]any{"state_and": f.Fingerprint()}
 	}

@@ -27,7 +27,7 @@ func TestS09BothMustHold(t *testing.T) {
 			return tooleval.Outcome{Score: c.second, Checks: []tooleval.Check{{Name: "second"}}}, nil
 		})
 		run := &tooleval.Run{State: tooleval.State(c.state), StateFrom: "world", Task: tooleval.Task{ExpectedState: want}}
-		out, err := both{second}.Score(t.Context(), run)
+		out, err := (&both{second}).Score(t.Context(), run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +39,9 @@ func TestS09BothMustHold(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	_, err := both{tooleval.ScorerFunc(func(context.Context, *tooleval.Run) (tooleval.Outcome, error) {
+	_, err := (&both{tooleval.ScorerFunc(func(context.Context, *tooleval.Run) (tooleval.Outcome, error) {
 		return tooleval.Outcome{}, broken
-	})}.Score(t.Context(), &tooleval.Run{State: tooleval.State(`{}`), Task: tooleval.Task{ExpectedState: want}})
+	})}).Score(t.Context(), &tooleval.Run{State: tooleval.State(`{}`), Task: tooleval.Task{ExpectedState: want}})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}

@@ -107,6 +107,12 @@ func (l *loader) buildTask(p part, r row) {
 	if script := e.get("scripted"); script != nil && !taken {
 		l.addScript(scriptedName, t.ID, script)
 	}
+	if r := e.get("user"); r != nil && !taken {
+		l.replies[t.ID] = buildReplies(r)
+	}
+	if d := e.get("data"); d != nil && !taken {
+		l.data[t.ID] = d.raw()
+	}
 	if !taken { // a second task of that name would be mixed up with the first
 		l.suite.Tasks = append(l.suite.Tasks, t)
 	}

@@ -22,6 +22,7 @@ type worldKind struct {
 func worldKinds() []worldKind {
 	return []worldKind{
 		{key: "mock", doc: "canned answers", shape: mockShape, build: buildMock},
+		{key: "starlark", doc: "tools that compute and keep a state", shape: starlarkShape, build: buildStarlark},
 	}
 }
 
@@ -37,11 +38,15 @@ func (l *loader) buildWorld(e *entry) {
 		}
 		var w tooleval.WorldFactory
 		l.watch("world", func() { w = k.build(l, inner) })
+		w = l.withUser(e, w)
 		if k.live {
 			l.suite.LiveWorld = w
 		} else {
 			l.suite.MockWorld = w
 		}
+	}
+	for _, g := range l.goals {
+		g.World = l.suite.MockWorld
 	}
 	if l.suite.MockWorld == nil && l.suite.LiveWorld == nil {
 		l.troubled["world"] = true
