@@ -14,6 +14,7 @@ import (
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/agenttest"
 	"github.com/tooleval/tooleval/internal/fakellm"
+	"github.com/tooleval/tooleval/internal/fakellm/calcmind"
 	"github.com/tooleval/tooleval/store"
 	"github.com/tooleval/tooleval/suites/calc"
 )
@@ -151,28 +152,7 @@ func TestRealAgent(t *testing.T) {
 	if folder == "" || testing.Short() {
 		t.Skip("TOOLEVAL_TEST_AGENTS is not set: no real agents here (see scripts/install-test-agents.sh)")
 	}
-	llm := fakellm.New(t, func(r fakellm.Request) fakellm.Reply {
-		if result := r.LastResult(); result.Text != "" {
-			for _, m := range r.Messages {
-				if strings.Contains(m.Text, "kilometers") {
-					return fakellm.Text(`{"result": 8.04672}`)
-				}
-				if strings.Contains(m.Text, "secret word") {
-					return fakellm.Text(`{"word": "` + smokeWord + `"}`)
-				}
-			}
-			return fakellm.Text(`{"result": 42}`)
-		}
-		if _, ok := r.Tool("look_up"); ok {
-			return fakellm.CallTool("look_up", `{"topic":"birds"}`)
-		}
-		for _, m := range r.Messages {
-			if strings.Contains(m.Text, "kilometers") {
-				return fakellm.CallTool("convert", `{"value":5,"from":"mile","to":"kilometer"}`)
-			}
-		}
-		return fakellm.CallTool("calculate", `{"expression":"6 * 7"}`)
-	})
+	llm := fakellm.New(t, calcmind.Script)
 	env := []string{"PATH=" + filepath.Join(folder, "bin") + ":" + os.Getenv("PATH"), "OPENAI_BASE_URL=" + llm.URL("") + "/v1", "OPENAI_API_KEY=key"}
 	results := t.TempDir()
 	exit, stdout, stderr := call(t, env, "run", "--suite", "calc", "--agent", "codex:fake-model", "--runs", "3", "--results", results)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tooleval/tooleval/agents/profile"
 	"github.com/tooleval/tooleval/internal/fakellm"
+	"github.com/tooleval/tooleval/internal/fakellm/calcmind"
 )
 
 // needsBwrap skips a test where there is no working bubblewrap.
@@ -118,7 +119,7 @@ func TestFencedLimit(t *testing.T) {
 func TestRealAgentFenced(t *testing.T) {
 	folder := realAgents(t)
 	needsBwrap(t)
-	llm := fakellm.New(t, arithmetic)
+	llm := fakellm.New(t, calcmind.Script)
 	agent := builtIn(t, "codex", profile.Options{Getenv: environment(folder, llm.URL("")), Sandbox: "bwrap"})
 	for _, run := range evaluate(t, agent, 1, 1, "calc.arithmetic") {
 		if run.Score.Verdict != "passed" {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -148,4 +150,49 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("%v, %v", p, err)
 		}
 	})
+}
+
+// TestDocumentedProfile: the example of the how-to is a profile.
+func TestDocumentedProfile(t *testing.T) {
+	page, err := os.ReadFile("../../docs/how-to/evaluate-a-command-line-agent.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(page), "```yaml\n")
+	if !ok {
+		t.Fatal("the page has no example")
+	}
+	text, _, _ = strings.Cut(text, "```")
+	if p, err := profile.Load("example.yaml", []byte(text)); err != nil || p.Name != "mine" || len(p.Files) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestEveryKeyIsDocumented: docs/agents.md names every key of the format.
+func TestEveryKeyIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			key := f.Tag.Get("yaml")
+			if key == "" || key == "-" {
+				continue
+			}
+			if !regexp.MustCompile("`[a-zA-Z_., :]*\\b" + key + "\\b").Match(page) {
+				t.Errorf("docs/agents.md does not name %q", key)
+			}
+			inner := f.Type
+			for inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map || inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct {
+				walk(inner)
+			}
+		}
+	}
+	walk(reflect.TypeFor[profile.Profile]())
 }

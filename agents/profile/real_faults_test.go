@@ -10,6 +10,7 @@ import (
 	"github.com/tooleval/tooleval/agents/profile"
 	"github.com/tooleval/tooleval/engine"
 	"github.com/tooleval/tooleval/internal/fakellm"
+	"github.com/tooleval/tooleval/internal/fakellm/calcmind"
 	"github.com/tooleval/tooleval/suites/calc"
 )
 
@@ -60,11 +61,11 @@ func TestRealAgentFaults(t *testing.T) {
 			if r.N == 0 {
 				return fakellm.ServerError()
 			}
-			return arithmetic(r)
+			return calcmind.Script(r)
 		}},
-		{name: "wrong key", agent: "codex", script: fakellm.Authorized("another", arithmetic), ending: tooleval.Errored,
+		{name: "wrong key", agent: "codex", script: fakellm.Authorized("another", calcmind.Script), ending: tooleval.Errored,
 			category: tooleval.RunError, owner: tooleval.OwnerInfra, say: "401"},
-		{name: "wrong key", agent: "pi", script: fakellm.Authorized("another", arithmetic), ending: tooleval.Errored,
+		{name: "wrong key", agent: "pi", script: fakellm.Authorized("another", calcmind.Script), ending: tooleval.Errored,
 			category: tooleval.RunError, owner: tooleval.OwnerInfra, say: "api key"},
 		{name: "error as the answer", agent: "pi", script: always(fakellm.Text("API call failed after 3 retries: 429 Too Many Requests")),
 			ending: tooleval.Errored, category: tooleval.RunError, owner: tooleval.OwnerInfra, say: "429"},
@@ -78,7 +79,7 @@ func TestRealAgentFaults(t *testing.T) {
 		// Exit code 0 without tools: what the agent does when the server of its tools refuses it.
 		{name: "tools out of reach", agent: "pi", script: always(fakellm.Text(`{"result": 42}`)), old: "Bearer ${mcp_token}", by: "Bearer wrong",
 			ending: tooleval.Errored, category: tooleval.RunError, owner: tooleval.OwnerInfra, say: "without the run's token"},
-		{name: "tools out of reach", agent: "codex", script: arithmetic, old: "${mcp_url}", by: "http://127.0.0.1:9/mcp",
+		{name: "tools out of reach", agent: "codex", script: calcmind.Script, old: "${mcp_url}", by: "http://127.0.0.1:9/mcp",
 			ending: tooleval.Errored, category: tooleval.RunError, owner: tooleval.OwnerInfra, say: "never connected"},
 		{name: "unknown tool", agent: "codex", ending: tooleval.Completed, script: func(r fakellm.Request) fakellm.Reply {
 			if r.N == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/tooleval/tooleval/agents/profile"
 	"github.com/tooleval/tooleval/engine"
 	"github.com/tooleval/tooleval/internal/fakellm"
+	"github.com/tooleval/tooleval/internal/fakellm/calcmind"
 	"github.com/tooleval/tooleval/suites/calc"
 )
 
@@ -27,22 +28,6 @@ func realAgents(t *testing.T) string {
 		t.Skip("real agents are slow")
 	}
 	return folder
-}
-
-// arithmetic plays a model that solves calc's tasks, however often and in whatever order it is asked.
-func arithmetic(r fakellm.Request) fakellm.Reply {
-	if result := r.LastResult(); result.Text != "" {
-		if strings.Contains(result.Text, "8.04672") {
-			return fakellm.Text("5 miles are:\n{\"result\": 8.04672}")
-		}
-		return fakellm.Text("6 * 7 is:\n```json\n{\"result\": 42}\n```")
-	}
-	for _, m := range r.Messages {
-		if strings.Contains(m.Text, "kilometers") {
-			return fakellm.CallTool("convert", `{"value":5,"from":"mile","to":"kilometer"}`)
-		}
-	}
-	return fakellm.CallTool("calculate", `{"expression":"6 * 7"}`)
 }
 
 // environment is a user's environment with the real agents and a fake model.
@@ -114,7 +99,7 @@ func TestRealAgents(t *testing.T) {
 		{agent: "pi", version: "1.6.0", env: []string{"TOOLEVAL_PI_API", "anthropic-messages"}, anthropic: true},
 	} {
 		t.Run(strings.Join(append([]string{c.agent}, c.env...), " "), func(t *testing.T) {
-			llm := fakellm.New(t, fakellm.Authorized("key", arithmetic))
+			llm := fakellm.New(t, fakellm.Authorized("key", calcmind.Script))
 			env := c.env
 			if c.anthropic { // this API's base has no version
 				env = append(env, "OPENAI_BASE_URL", llm.URL(""))
@@ -123,11 +108,11 @@ func TestRealAgents(t *testing.T) {
 			if !strings.Contains(agent.Version(), c.version) {
 				t.Errorf("version %q", agent.Version())
 			}
-			runs := 5
-			if len(c.env) > 0 {
-				runs = 1
+			runs, tasks := 5, []string(nil)
+			if len(c.env) > 0 { // another dialect of the model's API says nothing about the rest
+				runs, tasks = 1, []string{"calc.arithmetic"}
 			}
-			for _, run := range evaluate(t, agent, runs, 5) {
+			for _, run := range evaluate(t, agent, runs, 5, tasks...) {
 				s := run.Score
 				if s.Verdict != tooleval.Passed || s.Process.Score != tooleval.Scored(1) || len(run.Trajectory.Calls) != 1 {
 					t.Errorf("%s %d: %s %+v, %d calls, error %q, response %q", run.TaskID, run.Index, s.Verdict, s.Process,
