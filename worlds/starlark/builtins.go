@@ -30,6 +30,7 @@ var predeclared = func() starlark.StringDict {
 	}
 	maps.Copy(names, hostOperators)
 	members := maps.Clone(libjson.Module.Members)
+	members["decode"] = starlark.NewBuiltin("json.decode", decodeBuiltin)
 	members["dumps"] = starlark.NewBuiltin("json.dumps", dumpsBuiltin)
 	names["json"] = &starlarkstruct.Module{Name: "json", Members: members}
 	members = maps.Clone(libtime.Module.Members)
@@ -195,6 +196,24 @@ func floatTextBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 		return nil, fmt.Errorf("%s: %w", b.Name(), err)
 	}
 	return starlark.String(floatText(f)), nil
+}
+
+// decodeBuiltin is json.decode(x, default) for text of any depth, which may be an agent's: the library's would exhaust
+// the stack, and no deferred call could save the process.
+func decodeBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var x string
+	var fallback starlark.Value
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x, "default?", &fallback); err != nil {
+		return nil, err
+	}
+	v, err := parseJSON(tooleval.Raw(x))
+	if err != nil && fallback != nil {
+		return fallback, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+	}
+	return v, nil
 }
 
 func dumpsBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -103,7 +103,7 @@ func (r *random) Truth() starlark.Bool  { return true }
 func (r *random) Hash() (uint32, error) { return 0, errUnhashable("random") }
 func (r *random) AttrNames() []string   { return []string{"choice", "float", "int", "shuffle"} }
 
-func (r *random) Attr(name string) (starlark.Value, error) { return bound(randomMethods, name, r) }
+func (r *random) Attr(name string) (starlark.Value, error) { return attr(randomMethods, name, r) }
 
 var randomMethods = methods(map[string]method{
 	"choice": func(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -16,8 +16,8 @@
 // is a function setup(state, ctx) it is called once before the first tool. Arguments are held to the types of the tool's
 // schema before the function sees them, with the defaults filled in.
 //
-// Beside Starlark's own names there are: fail, result, struct, json (encode, decode, indent, and dumps, which keeps the
-// order), math, time (without now), round, sum, calculate (arithmetic in a string) and float_text (a float as Python
+// Beside Starlark's own names there are: fail, result, struct, json (encode, indent, decode, which may take a default for
+// what is not JSON, and dumps, which keeps the order), math, time (without now), round, sum, calculate (arithmetic in a string) and float_text (a float as Python
 // spells it); and in ctx: now, random (int, float, choice, shuffle), id, task, input, data, tool, call, and memory: a
 // dict that lasts as long as the run but is no part of its state, for what a user or a rate limit has to remember.
 // Everything that varies comes from the run's seed.

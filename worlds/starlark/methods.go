@@ -246,18 +246,18 @@ func clampIndex(i, n int) int {
 }
 
 // Attr is a method.
-func (d *dict) Attr(name string) (starlark.Value, error) { return bound(dictMethods, name, d) }
+func (d *dict) Attr(name string) (starlark.Value, error) { return attr(dictMethods, name, d) }
 
 // AttrNames are the names of the methods.
 func (d *dict) AttrNames() []string { return slices.Sorted(maps.Keys(dictMethods)) }
 
 // Attr is a method.
-func (l *list) Attr(name string) (starlark.Value, error) { return bound(listMethods, name, l) }
+func (l *list) Attr(name string) (starlark.Value, error) { return attr(listMethods, name, l) }
 
 // AttrNames are the names of the methods.
 func (l *list) AttrNames() []string { return slices.Sorted(maps.Keys(listMethods)) }
 
-func bound(m map[string]*starlark.Builtin, name string, receiver starlark.Value) (starlark.Value, error) {
+func attr(m map[string]*starlark.Builtin, name string, receiver starlark.Value) (starlark.Value, error) {
 	if b, ok := m[name]; ok {
 		return b.BindReceiver(receiver), nil
 	}

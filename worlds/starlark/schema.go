@@ -1,18 +1,22 @@
 package starlark
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/tooleval/tooleval"
 )
 
 // A schema is the part of a JSON Schema that arguments are held to before a script sees them: type, enum, required,
-// properties, items, additionalProperties: false, and default, which is filled in. Everything else in a schema is for
+// properties, items, additionalProperties: false, the minima and maxima of values and lengths, and default, which is
+// filled in. Everything else in a schema is for
 // the agent to read. It exists so that a script need not check types itself, which Starlark has no way to recover from.
 type schema struct {
 	types      []string
@@ -22,7 +26,49 @@ type schema struct {
 	names      []string // of the properties, sorted
 	items      *schema
 	closed     bool
+	bounds     []bound
 	fallback   tooleval.Raw // default; nil when there is none
+}
+
+// A bound is a minimum or maximum of a value or a length.
+type bound struct {
+	name  string
+	limit starlark.Value
+}
+
+var boundNames = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"}
+
+// keeps reports whether a value keeps to the bound, or is of a kind that it is not about.
+func (b bound) keeps(v starlark.Value) bool {
+	switch x := v.(type) {
+	case starlark.String:
+		if !strings.HasSuffix(b.name, "Length") {
+			return true
+		}
+		v = starlark.MakeInt(utf8.RuneCountInString(string(x)))
+	case *starlark.List:
+		if !strings.HasSuffix(b.name, "Items") {
+			return true
+		}
+		v = starlark.MakeInt(x.Len())
+	case starlark.Int, starlark.Float:
+		if !strings.HasSuffix(b.name, "imum") {
+			return true
+		}
+	default:
+		return true
+	}
+	op := syntax.GE
+	switch {
+	case strings.HasPrefix(b.name, "max"):
+		op = syntax.LE
+	case b.name == "exclusiveMinimum":
+		op = syntax.GT
+	case b.name == "exclusiveMaximum":
+		op = syntax.LT
+	}
+	ok, err := starlark.Compare(op, v, b.limit)
+	return ok && err == nil
 }
 
 func compileSchema(v any) *schema {
@@ -58,6 +104,13 @@ func compileSchema(v any) *schema {
 	}
 	s.items = compileSchema(m["items"])
 	s.closed = m["additionalProperties"] == false
+	for _, name := range boundNames {
+		if n, ok := m[name].(json.Number); ok {
+			if limit, err := parseJSON(tooleval.Raw(n)); err == nil {
+				s.bounds = append(s.bounds, bound{name, limit})
+			}
+		}
+	}
 	if d, ok := m["default"]; ok {
 		s.fallback = tooleval.Raw(tooleval.CanonicalJSON(d))
 	}
@@ -78,6 +131,11 @@ func (s *schema) check(path string, v starlark.Value) string {
 			return err == nil && tooleval.Equal(d, e)
 		}) {
 			return fmt.Sprintf("%s: want one of %s", path, tooleval.CanonicalJSON(s.enum))
+		}
+	}
+	for _, b := range s.bounds {
+		if !b.keeps(v) {
+			return fmt.Sprintf("%s: it breaks %s %s", path, b.name, b.limit)
 		}
 	}
 	switch x := v.(type) {

@@ -141,7 +141,7 @@ func (c *checks) Truth() starlark.Bool  { return true }
 func (c *checks) Hash() (uint32, error) { return 0, errUnhashable("ctx") }
 func (c *checks) AttrNames() []string   { return []string{"check", "unscored"} }
 
-func (c *checks) Attr(name string) (starlark.Value, error) { return bound(checkMethods, name, c) }
+func (c *checks) Attr(name string) (starlark.Value, error) { return attr(checkMethods, name, c) }
 
 var checkMethods = map[string]*starlark.Builtin{
 	"check": starlark.NewBuiltin("check", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,

@@ -2,6 +2,7 @@ package starlark
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -100,6 +101,9 @@ func TestTheStateBehavesLikeStarlarksOwnValues(t *testing.T) {
     s.pop(k)`,
 		`for v in s["list"]:
     s["list"].append(v)`,
+		`for k in s: pass
+for v in s["list"]: pass
+s["new"] = 1; s.pop("a"); s["list"].append(9); return s`,
 		`l = s["list"]; l.insert(0, 9); l.insert(-1, 8); l.insert(99, 7); return l`,
 		`l = s["list"]; return l.pop(), l.pop(0), l`, `return s["list"].pop(9)`,
 		`s["list"].remove(1); return s["list"]`, `s["list"].remove(77)`, `return s["list"].index(2), s["list"].index(2, -1)`,
@@ -236,4 +240,51 @@ s["x"] = x`: "more than",
 			t.Errorf("%s: got %v, want %q", body, err, want)
 		}
 	}
+}
+
+// Whatever JSON an agent sends comes out of dumps with the same meaning.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{sample, `[]`, ` "a\u00e9\ud83d" `, `-0.0`, `1e-7`, `{"a":1,"a":2}`, `123456789012345678901234567890`, `[1,[2,[3]],{}]`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := parseJSON([]byte(s))
+		if err != nil {
+			return
+		}
+		want, err := tooleval.DecodeValue([]byte(s))
+		if err != nil {
+			t.Fatalf("%q: parsed, but %v", s, err)
+		}
+		for _, write := range []func(starlark.Value, int) ([]byte, error){dumps, canonical} {
+			out, err := write(v, 1<<24)
+			if err != nil {
+				t.Fatalf("%q: %v", s, err)
+			}
+			got, err := tooleval.DecodeValue(out)
+			if err != nil || !tooleval.Equal(roundTrip(got), roundTrip(want)) {
+				t.Errorf("%q: became %s, %v", s, out, err)
+			}
+		}
+	})
+}
+
+// roundTrip is a value with its fractions as float64, which is what a script sees of them.
+func roundTrip(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, e := range x {
+			x[k] = roundTrip(e)
+		}
+	case []any:
+		for i, e := range x {
+			x[i] = roundTrip(e)
+		}
+	case json.Number:
+		if strings.ContainsAny(string(x), ".eE") {
+			f, _ := x.Float64()
+			return f
+		}
+	}
+	return v
 }

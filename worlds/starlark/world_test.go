@@ -50,7 +50,7 @@ def endless(state, args, ctx):
 
 var tools = func() []tooleval.Tool {
 	schema := tooleval.Raw(`{"type":"object","properties":{"item":{"type":"string","enum":["boots","hat"]},
-		"count":{"type":"integer","default":1},"tags":{"type":"array","items":{"type":"string"}}},"required":["item"],"additionalProperties":false}`)
+		"count":{"type":"integer","default":1,"minimum":1,"maximum":100},"tags":{"type":"array","maxItems":2,"items":{"type":"string","maxLength":2}}},"required":["item"],"additionalProperties":false}`)
 	list := []tooleval.Tool{{Name: "buy", Schema: schema}}
 	for _, name := range []string{"look", "leave", "dice", "broken", "endless"} {
 		list = append(list, tooleval.Tool{Name: name, Schema: tooleval.Raw(`{"type":"object"}`)})
@@ -108,6 +108,10 @@ func TestToolsComputeOverAState(t *testing.T) {
 		{"buy", `{"item":"hat","count":1.5}`, `Error: argument "count": want integer, got number`, true},
 		{"buy", `{"item":"hat","count":true}`, `Error: argument "count": want integer, got boolean`, true},
 		{"buy", `{"item":"hat","tags":["a",1]}`, `Error: argument "tags"[1]: want string, got integer`, true},
+		{"buy", `{"item":"hat","count":0}`, `Error: argument "count": it breaks minimum 1`, true},
+		{"buy", `{"item":"hat","count":1e3}`, `Error: argument "count": it breaks maximum 100`, true},
+		{"buy", `{"item":"hat","tags":["a","b","c"]}`, `Error: argument "tags": it breaks maxItems 2`, true},
+		{"buy", `{"item":"hat","tags":["ééé"]}`, `Error: argument "tags"[0]: it breaks maxLength 2`, true},
 		{"buy", `{"item":"hat","cuont":1}`, `Error: unknown argument "cuont" (did you mean "count"?)`, true},
 		{"buy", `[1]`, "arguments are not a JSON object", true},
 		{"buy", `{"item":`, "arguments: not JSON: it ends after 8 bytes, want a value", true},
@@ -141,6 +145,22 @@ func TestEverythingComesFromTheSeed(t *testing.T) {
 	}
 	if a, b := roll(7), roll(8); a == b {
 		t.Errorf("two seeds gave the same: %s", a)
+	}
+	// Ids and random numbers have streams of their own, each from the seed.
+	part := func(seed uint64, function string) string {
+		f, err := starlark.New(starlark.Config{Source: []byte("def ids(s, a, c): return c.id()\n" +
+			"def numbers(s, a, c): return c.random.float()\ndef both(s, a, c):\n    c.id()\n    return c.random.float()\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := f.NewWorld(t.Context(), tooleval.WorldSpec{Seed: seed, Tools: []tooleval.Tool{{Name: function}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(ask(t, w, function, `{}`).Text)
+	}
+	if part(7, "ids") == part(8, "ids") || part(7, "numbers") == part(8, "numbers") || part(7, "both") != part(7, "numbers") {
+		t.Error("ids or random numbers do not come from the seed alone")
 	}
 	if got := roll(7); !strings.Contains(got, `2, 2, "dice", {"in": 1.0}, {"secret": 1}]`) {
 		t.Errorf("got %s", got)
@@ -290,7 +310,8 @@ func TestResults(t *testing.T) {
 		`"text"`: `text`, `None`: ``, `True`: `true`, `7`: `7`, `2.0`: `2.0`, `(1, "a")`: `[1, "a"]`, `1 << 70`: `1180591620717411303424`,
 		`"é\u2028<&>\"\n"`: "é\u2028<&>\"\n", `["é\u2028<&>\"\n"]`: `["é\u2028<&>\"\n"]`, `json.dumps({"b": None, "a": "x"})`: `{"b": null, "a": "x"}`,
 		`json.decode('{"n": 12345678901234567890, "f": 1.0}')`: `{"n": 12345678901234567890, "f": 1.0}`,
-		`time.parse_time("2024-05-15T15:00:00Z").unix`:         `1715785200`, `math.floor(2.7)`: `2`, `sum([1, 2.5])`: `3.5`, `float_text(3)`: `3.0`,
+		`json.decode("{", default = 7)`:                        `7`, `json.decode("{")`: `!json.decode: not JSON`, `json.decode("[" * 100000)`: `!nested more than`,
+		`time.parse_time("2024-05-15T15:00:00Z").unix`: `1715785200`, `math.floor(2.7)`: `2`, `sum([1, 2.5])`: `3.5`, `float_text(3)`: `3.0`,
 		`round(2.675, 2)`: `2.67`, `round(1234.5, -2)`: `1200.0`, `round(0.5)`: `0`, `calculate("7 // 2 * 2.5")`: `7.5`, `calculate("2+2", digits = 2)`: `4.0`,
 		`result(text = "t", error = True)`: `t`, `time.now()`: `!no .now`, `float("inf")`: `!no JSON form`, `{1: 2}`: `!no string`, `len`: `!no JSON form`,
 		`calculate("1/0")`: `Error: division by zero`, `fail("a", 1)`: `a 1`, `load`: `!load`,
