@@ -98,6 +98,9 @@ type EvalTask struct {
 	ID string `json:"id"`
 	// Digest is the digest of the task's content.
 	Digest string `json:"digest"`
+	// Contents are, by mind, the digests of everything that makes two runs of the task the same but for the index; those of
+	// baselines are under BaselineContent. See Eval.Current.
+	Contents map[string]string `json:"contents,omitempty"`
 	// Runs is the number of runs of this task where it is not that of the Eval, as when runs are added until something
 	// is known; 0 stands for Eval.Runs.
 	Runs int `json:"runs,omitempty"`

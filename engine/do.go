@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/scorers"
-	"github.com/tooleval/tooleval/taxonomy"
 	"github.com/tooleval/tooleval/worlds"
 )
 
@@ -33,13 +33,13 @@ func (r *Runner) Do(ctx context.Context, job Job) (run *tooleval.Run) {
 	if !ok {
 		run.Ending = tooleval.NotStarted
 		broke(run, tooleval.OwnerHarness, fmt.Errorf("the job is not part of this runner's plan: %+v", job))
-		grade(ctx, run, scorers.State, r.options.Scoring)
+		grade(ctx, run, scorers.State, r.options.Scoring, r.options.Grace)
 		return run
 	}
-	run.Identity = identity(p.content, job.Index)
+	run.Identity = tooleval.RunIdentity(p.content, job.Index)
 	run.Task, run.Tools, run.Provenance = *p.task, p.tools, p.provenance
 	r.attempt(ctx, job, p, run)
-	grade(ctx, run, p.scorer, r.options.Scoring)
+	grade(ctx, run, p.scorer, r.options.Scoring, r.options.Grace)
 	run.WallMS = milliseconds(r.options.Now().Sub(started))
 	return run
 }
@@ -53,7 +53,7 @@ func (r *Runner) attempt(ctx context.Context, job Job, p *prepared, run *tooleva
 		cancelled(run)
 		return
 	}
-	spec := tooleval.WorldSpec{Task: *p.task, Tools: p.tools, Seed: job.Seed, Getenv: r.options.Getenv}
+	spec := tooleval.WorldSpec{Task: cloneTask(p.task), Tools: slices.Clone(p.tools), Seed: job.Seed, Getenv: r.options.Getenv}
 	world, err := bounded(ctx, r.options.Setup, func(ctx context.Context) (tooleval.World, error) {
 		return p.world.NewWorld(ctx, spec)
 	})
@@ -98,14 +98,17 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 	recorder.Close()
 	run.AgentMS = milliseconds(r.options.Now().Sub(start))
 	run.Trajectory = recorder.Trajectory()
-	run.Result = result
-	if e := result.Evidence; e != nil {
+	run.Result = own(run, result)
+	if e := run.Result.Evidence; e != nil {
 		run.Trajectory.Incomplete = e.Incomplete
 		if e.Channel != "" {
 			run.Trajectory.Channel = e.Channel
 		}
 	}
 	switch {
+	case len(run.Result.Response)+len(run.Result.State) != len(result.Response)+len(result.State):
+		run.Ending = tooleval.LimitReached
+		broke(run, tooleval.OwnerAgent, fmt.Errorf("the agent's result has more than %d bytes and is not kept", mostResult))
 	case ctx.Err() != nil:
 		cancelled(run)
 	case errors.Is(cause, worlds.ErrEnded):
@@ -118,7 +121,12 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 		run.Error, run.ErrorOwner = tooleval.Text(cause.Error()), tooleval.OwnerAgent
 	case errors.Is(cause, ErrRunTimeout):
 		run.Ending = tooleval.TimedOut
-		broke(run, tooleval.OwnerAgent, fmt.Errorf("the agent took longer than %v", limit))
+		if call := stuckCall(run, limit); call != nil {
+			broke(run, tooleval.OwnerWorld, fmt.Errorf("tool %q had not answered for %.0f ms when the run's time of %v was over",
+				call.Tool, call.TookMS, limit))
+		} else {
+			broke(run, tooleval.OwnerAgent, fmt.Errorf("the agent took longer than %v", limit))
+		}
 	case err != nil:
 		run.Ending = tooleval.Errored
 		broke(run, tooleval.OwnerAgent, err)
@@ -165,35 +173,6 @@ func closeSafely(world tooleval.World) (err error) {
 		}
 	}()
 	return world.Close()
-}
-
-// grade judges a run whose facts are all in: outcome, process, verdict, and the failure if there is one.
-func grade(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer, limit time.Duration) {
-	score, err := scorers.Grade(ctx, run, tooleval.ScorerFunc(func(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, error) {
-		return outcome(ctx, run, scorer, limit)
-	}))
-	run.Score = score
-	if err != nil {
-		broke(run, tooleval.OwnerTask, err)
-	}
-	run.Failure = taxonomy.Classify(run)
-}
-
-// outcome calls the scorer, unless there is nothing that it could judge.
-func outcome(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer, limit time.Duration) (tooleval.Outcome, error) {
-	switch {
-	case run.Error != "" && run.ErrorOwner != tooleval.OwnerAgent:
-		return tooleval.Outcome{Score: tooleval.Unscoredf("%s", run.Error)}, nil
-	case run.Ending == tooleval.Errored && run.State == nil && run.Result.Response == "":
-		return tooleval.Outcome{Score: tooleval.Scored(0)}, nil // the agent broke and left nothing behind
-	}
-	o, err := bounded(context.WithoutCancel(ctx), limit, func(ctx context.Context) (tooleval.Outcome, error) {
-		return scorer.Score(ctx, run)
-	})
-	if err == nil && !o.Score.IsScored() && o.Score.Why == "" {
-		o.Score = tooleval.Unscoredf("the scorer gave no score and no reason")
-	}
-	return o, err
 }
 
 // broke records the error that ended a run, with the owner that the error names or else the given one. The first error

@@ -237,3 +237,95 @@ func TestAgentCantChangeTheTask(t *testing.T) {
 		t.Errorf("got %d runs, want 5", runs.Load())
 	}
 }
+
+// TestWhoseFault: what a tool, a record or an agent's own error type does is blamed on the one who did it.
+func TestWhoseFault(t *testing.T) {
+	call := func(ctx context.Context, _ tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
+		result, err := tools.CallTool(ctx, tooleval.ToolCall{Tool: "step", Args: steps[0]})
+		return tooleval.AgentResult{State: result.Structured}, err
+	}
+	world := func(f tooleval.ToolHandlerFunc) func(*tooleval.Suite) {
+		return func(s *tooleval.Suite) {
+			s.MockWorld = tooleval.WorldFunc(func(context.Context, tooleval.WorldSpec) (tooleval.World, error) { return toolWorld{f}, nil })
+		}
+	}
+	cases := []struct {
+		name    string
+		suite   *tooleval.Suite
+		agent   tooleval.AgentFunc
+		verdict tooleval.Verdict
+		owner   tooleval.Owner
+	}{
+		{"a tool that hangs", suite(world(func(ctx context.Context, _ tooleval.ToolCall) (tooleval.ToolResult, error) {
+			<-ctx.Done()
+			return tooleval.ToolResult{}, ctx.Err()
+		})), call, tooleval.Unscored, tooleval.OwnerWorld},
+		{"a structured result that is not JSON", suite(world(func(context.Context, tooleval.ToolCall) (tooleval.ToolResult, error) {
+			return tooleval.ToolResult{Structured: tooleval.Raw("{bad")}, nil
+		})), call, tooleval.Unscored, tooleval.OwnerWorld},
+		{"an error that panics", suite(), func(context.Context, tooleval.Assignment, tooleval.ToolHandler) (tooleval.AgentResult, error) {
+			return tooleval.AgentResult{}, (*badError)(nil)
+		}, tooleval.Failed, tooleval.OwnerAgent},
+		{"a result without end", suite(), func(context.Context, tooleval.Assignment, tooleval.ToolHandler) (tooleval.AgentResult, error) {
+			return tooleval.AgentResult{Response: tooleval.Text(make([]byte, 65<<20))}, nil
+		}, tooleval.Failed, tooleval.OwnerAgent},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			run := eval(t, c.suite, c.agent, engine.Options{}, engine.RunnerOptions{Timeout: 100 * time.Millisecond, Grace: time.Second})[0]
+			if run.Score.Verdict != c.verdict || run.Failure == nil || run.Failure.Owner != c.owner {
+				t.Errorf("got %s, failure %+v, error %.100q; want %s of %s", run.Score.Verdict, run.Failure, run.Error, c.verdict, c.owner)
+			}
+		})
+	}
+}
+
+type badError struct{ text string }
+
+func (e *badError) Error() string { return e.text }
+
+type toolWorld struct{ tooleval.ToolHandler }
+
+func (toolWorld) Tools() []tooleval.Tool         { return nil }
+func (toolWorld) State() (tooleval.State, error) { return nil, nil }
+func (toolWorld) Close() error                   { return nil }
+
+// TestScorerCantForge: a scorer that writes into the run it is given changes neither the record nor the Suite.
+func TestScorerCantForge(t *testing.T) {
+	s := suite(func(s *tooleval.Suite) {
+		s.Scorers = map[string]tooleval.Scorer{"t0": tooleval.ScorerFunc(func(_ context.Context, run *tooleval.Run) (tooleval.Outcome, error) {
+			run.TaskID, run.Index, run.Eval, run.Identity = "other", 7, "other", "other"
+			run.Task.Required[0].Tool = "zz"
+			run.Trajectory.Calls[0].Args[1] = 'X'
+			clear(run.State)
+			return tooleval.Outcome{Score: tooleval.Scored(1)}, nil
+		})}
+	})
+	for i, run := range eval(t, s, good, engine.Options{Runs: 2}, engine.RunnerOptions{Eval: "mine"}) {
+		if run.TaskID != "t0" || run.Index != i || run.Eval != "mine" || run.Task.Required[0].Tool != "step" ||
+			string(run.Trajectory.Calls[0].Args) != `{"n":1}` || string(run.State) != `{"done":true}` {
+			t.Errorf("the scorer changed the record: %+v", run)
+		}
+	}
+	if s.Tasks[0].Required[0].Tool != "step" {
+		t.Error("the scorer changed the Suite")
+	}
+}
+
+// TestE16CancelWhileScoring: a scorer that hangs does not hold up a cancellation, and its run can be done again.
+func TestE16CancelWhileScoring(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := suite(func(s *tooleval.Suite) {
+		s.Scorers = map[string]tooleval.Scorer{"t0": tooleval.ScorerFunc(func(ctx context.Context, _ *tooleval.Run) (tooleval.Outcome, error) {
+			cancel()
+			<-ctx.Done()
+			return tooleval.Outcome{}, ctx.Err()
+		})}
+	})
+	p, runner := prepare(t, s, tooleval.AgentFunc(good), engine.Options{Runs: 1}, engine.RunnerOptions{Grace: 50 * time.Millisecond})
+	start := time.Now()
+	run := runner.Do(ctx, p.Job(p.Baselines()))
+	if run.Ending != tooleval.Cancelled || run.Score.Verdict != tooleval.Unscored || time.Since(start) > 20*time.Second {
+		t.Errorf("got ending %s, verdict %s after %v", run.Ending, run.Score.Verdict, time.Since(start))
+	}
+}

@@ -39,6 +39,9 @@ func guarded[T any](ctx context.Context, grace time.Duration, f func(context.Con
 			done <- o
 		}()
 		o.value, o.err = f(ctx)
+		if o.err != nil {
+			_ = o.err.Error() // a panic in here, of a nil pointer in an error, say, is theirs as well
+		}
 		returned = true
 	})
 	select {

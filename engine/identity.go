@@ -57,12 +57,6 @@ func fingerprint(v any) any {
 	return nil
 }
 
-// identity is the digest of one run.
-func identity(content string, index int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", content, index))
-	return hex.EncodeToString(sum[:16])
-}
-
 // TaskDigest is the digest of a task's content, as it stands in an eval's header.
 func TaskDigest(t *tooleval.Task) (string, error) { return digest(t) }
 

@@ -139,16 +139,13 @@ func choose(s *tooleval.Suite, tasks []tooleval.Task, o Options) ([]tooleval.Tas
 	for _, pattern := range o.Tasks {
 		hit := false
 		for _, id := range ids {
-			ok, err := path.Match(pattern, id)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("task filter %q: %w", pattern, err))
-				break
-			}
-			if ok || id == pattern {
+			if ok, err := path.Match(pattern, id); id == pattern || ok && err == nil {
 				wanted[id], hit = true, true
 			}
 		}
-		if !hit {
+		if _, err := path.Match(pattern, ""); err != nil && !hit {
+			errs = append(errs, fmt.Errorf("task filter %q: %w; \\ takes the meaning from a letter", pattern, err))
+		} else if !hit {
 			errs = append(errs, fmt.Errorf("suite %q: no task fits %q%s; its tasks are %s",
 				s.Name, pattern, tooleval.DidYouMean(pattern, ids), strings.Join(ids, ", ")))
 		}

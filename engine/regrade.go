@@ -46,19 +46,19 @@ func (g *Grader) Grade(ctx context.Context, run *tooleval.Run) {
 	if scorer == nil {
 		scorer = scorers.State
 	}
-	grade(ctx, run, scorer, g.limit)
+	grade(ctx, run, scorer, g.limit, DefaultGrace)
 }
 
 // GradeAs is Grade by another scorer, for a run of which it is known that its own one can't judge it.
 func (g *Grader) GradeAs(ctx context.Context, run *tooleval.Run, scorer tooleval.Scorer) {
-	grade(ctx, run, scorer, g.limit)
+	grade(ctx, run, scorer, g.limit, DefaultGrace)
 }
 
 // RecordedIdentity is the identity of a recorded run: its task's content, the mind, the index, and whence it came.
 func RecordedIdentity(s *tooleval.Suite, t *tooleval.Task, mind, source string, index int) (string, error) {
 	content, err := digest(map[string]any{"suite": s.Name, "version": s.Version, "task": t, "tools": s.Toolset(t), "mind": mind,
 		"world": Recorded, "source": source})
-	return identity(content, index), err
+	return tooleval.RunIdentity(content, index), err
 }
 
 // Recorded is the World of a run that another system made.

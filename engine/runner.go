@@ -193,7 +193,22 @@ func (r *Runner) Identity(job Job) string {
 	if !ok {
 		return ""
 	}
-	return identity(p.content, job.Index)
+	return tooleval.RunIdentity(p.content, job.Index)
+}
+
+// Contents are the content digests of a task's runs by mind, and those of its baselines, for tooleval.EvalTask.
+func (r *Runner) Contents(suite, task string) map[string]string {
+	contents := map[string]string{}
+	for job, p := range r.prepared {
+		switch {
+		case job.Suite != suite || job.Task != task:
+		case job.Baseline != "":
+			contents[tooleval.BaselineContent(job.Baseline)] = p.content
+		default:
+			contents[job.Mind] = p.content
+		}
+	}
+	return contents
 }
 
 // Preflight asks every agent that can tell whether it could serve the plan. Its error is reported before any task runs.

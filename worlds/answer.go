@@ -69,6 +69,11 @@ func ask(ctx context.Context, inner tooleval.ToolHandler, call tooleval.ToolCall
 
 func judge(ctx context.Context, tool string, result tooleval.ToolResult, err error) answer {
 	if err == nil {
+		if len(result.Structured) > 0 && !result.Structured.Valid() {
+			a := broken(tool, fmt.Errorf("its structured result is not JSON: %.100q", []byte(result.Structured)))
+			a.result = result // the evidence
+			return a
+		}
 		if result.IsError {
 			return answer{result: result, status: tooleval.CallToolError}
 		}

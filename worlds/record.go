@@ -115,7 +115,7 @@ func (r *Recorder) CallTool(ctx context.Context, call tooleval.ToolCall) (toolev
 	}
 	var a answer
 	if c.ArgsError == "" {
-		call.Args = c.Args
+		call.Args = slices.Clone(c.Args) // the world may write into it
 		a = ask(ctx, r.inner, call)
 	} else {
 		a = r.rejectArgs(c)
@@ -198,6 +198,9 @@ func (r *Recorder) tryEnd(i int, a answer, tookMS float64) (_ answer, ends bool,
 		r.bytes += size
 	}
 	r.log.end(i, a, tookMS)
+	// Agent and world may write into what they share; the record and the next run's fixtures must not see it.
+	r.log.entries[i].Result.Structured = slices.Clone(a.result.Structured)
+	a.result.Structured = slices.Clone(a.result.Structured)
 	ends = a.err == nil && a.result.EndsRun && !r.ended
 	r.ended = r.ended || ends
 	return a, ends, reached
@@ -261,8 +264,6 @@ func (l *log) end(i int, a answer, tookMS float64) {
 	e.ctx = nil
 	e.Ended, e.TookMS = l.clock, tookMS
 	e.Status, e.Result, e.Error, e.FixtureGap, e.Fault = a.status, a.result, a.why, a.gap, a.fault
-	// The agent gets the result too and may write into it.
-	e.Result.Structured = slices.Clone(e.Result.Structured)
 }
 
 // cut ends every call in flight.

@@ -103,7 +103,12 @@ func TestL07OddBytesSurvive(t *testing.T) {
 		return tooleval.ToolResult{Text: tooleval.Text(texts[i]), Structured: tooleval.Raw(texts[i])}, err
 	}), worlds.RecordOptions{})
 	for i, s := range texts {
-		say(t, r, strconv.Itoa(i), `{}`)
+		// A structured result that is not JSON is the world's fault, and the evidence is kept all the same.
+		if _, err := r.CallTool(t.Context(), tooleval.ToolCall{Tool: strconv.Itoa(i), Args: tooleval.Raw(`{}`)}); err == nil {
+			t.Errorf("%.10q: a structured result that is not JSON was taken as one", s)
+		} else if owner, _ := tooleval.BlamedOn(err); owner != tooleval.OwnerWorld {
+			t.Errorf("%.10q: blamed on %q, want the world", s, owner)
+		}
 		say(t, r, strconv.Itoa(i), s)
 	}
 	check := func(what string, calls []tooleval.Call) {
