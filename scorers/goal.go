@@ -11,15 +11,15 @@ import (
 )
 
 // A Goal judges a run by what it left behind and what it said: the final state against a pattern or against the state
-// after ground-truth actions, everything else being as it was, and required statements. Each part is a Check of its own;
-// all that are not marked Info must hold.
+// after ground-truth actions, everything else being as it was, and required statements. Each part is a Check of its
+// own; all that are not marked Info must hold.
 //
 //	&scorers.Goal{World: world, After: []scorers.Action{{Tool: "cancel", Args: tooleval.Raw(`{"id":"Z7"}`)}},
 //		Said: []scorers.Statement{{Number: "42"}}}
 //
-// The outcome is the share of expectations met: each place where the ground truth changes the state (or each expectation
-// of the pattern), "nothing else changed", and each statement count as one. A Goal must not be changed once it is in use;
-// it is then safe for concurrent use.
+// The outcome is the share of expectations met: each place where the ground truth changes the state (or each
+// expectation of the pattern), "nothing else changed", and each statement count as one. A Goal must not be changed
+// once it is in use; it is then safe for concurrent use.
 type Goal struct {
 	// World makes the fresh world in which the ground truth is played, with the run's own seed, and from which the initial
 	// state is known. It is the world factory of the suite. Without one only State and Said can be judged.

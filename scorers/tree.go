@@ -167,8 +167,8 @@ func pick(a, b place) any {
 	return b.v
 }
 
-// keyed pairs the elements of three lists by the value of a key, or by their whole value. Of elements with the same value
-// the first is paired with the first.
+// keyed pairs the elements of three lists by the value of a key, or by their whole value. Of elements with the same
+// value the first is paired with the first.
 func keyed(lists [3][]any, key string) []child {
 	byName := map[string]*child{}
 	var order []string

@@ -23,7 +23,8 @@ import (
 //		{Say: "I'm not sure. I just want to change my seat."},
 //	}}}
 //
-// The state is that of the other world. A User must not be changed once it is in use; it is then safe for concurrent use.
+// The state is that of the other world. A User must not be changed once it is in use; it is then safe for concurrent
+// use.
 type User struct {
 	// World answers every other tool. Nil has none, and keeps no state.
 	World tooleval.WorldFactory

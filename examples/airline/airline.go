@@ -1,11 +1,11 @@
-// Package airline is the airline domain of τ-bench as a Suite: 14 tools in Starlark over 3 MB of flights, reservations and
-// users, and 50 tasks whose goal is the state after their ground-truth actions. The data are read from a folder and are
-// no part of this package:
+// Package airline is the airline domain of τ-bench as a Suite: 14 tools in Starlark over 3 MB of flights,
+// reservations and users, and 50 tasks whose goal is the state after their ground-truth actions. The data are read
+// from a folder and are no part of this package:
 //
 //	suite, err := airline.Suite("../shared/taubench")
 //
-// It shows a stateful world at its real size, and it is the proof that ours judges as the original does: its tests replay
-// 200 recorded runs and hold every tool result, every final state and every reward to the recorded ones.
+// It shows a stateful world at its real size, and it is the proof that ours judges as the original does: its tests
+// replay 200 recorded runs and hold every tool result, every final state and every reward to the recorded ones.
 //
 // # Limits
 //

@@ -11,9 +11,9 @@ import (
 )
 
 // Agent makes an agent of a function agent(task, tools). task is a dict with id, description, entry_point, input and
-// tools (their names). tools.NAME(key = value, …) and tools.call("NAME", {…}) call a tool and return a struct: text, data
-// (the structured result, or the text where that is JSON, else None) and error. The function returns the final answer as
-// a string, or a dict with response and state; fail("…") gives up.
+// tools (their names). tools.NAME(key = value, …) and tools.call("NAME", {…}) call a tool and return a struct: text,
+// data (the structured result, or the text where that is JSON, else None) and error. The function returns the final
+// answer as a string, or a dict with response and state; fail("…") gives up.
 //
 // The agent is bound by the same steps as a tool. It keeps nothing between runs, so it may be used concurrently.
 func (p *Program) Agent(function string) (tooleval.Agent, error) {

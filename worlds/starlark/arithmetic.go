@@ -11,9 +11,9 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// calculate evaluates an arithmetic expression as Python would: integers are exact, / gives a float, // and ** are there.
-// Only digits and + - * / ( ) . and space may stand in it, so that nothing but arithmetic can be written. Errors have
-// Python's texts. Length, nesting and the size of powers are bounded: the expression comes from an agent.
+// calculate evaluates an arithmetic expression as Python would: integers are exact, / gives a float, // and ** are
+// there. Only digits and + - * / ( ) . and space may stand in it, so that nothing but arithmetic can be written.
+// Errors have Python's texts. Length, nesting and the size of powers are bounded: the expression comes from an agent.
 func calculate(expression string) (starlark.Value, error) {
 	const longest, deepest = 10_000, 100
 	if len(expression) > longest {

@@ -22,8 +22,7 @@ func TestCalculateAsPythonDoes(t *testing.T) {
 		"10**400": "!int too large to convert to float", "9**9**9": "!the power is too large", "0**-1": "!cannot be raised to a negative power",
 		"(0-8)**0.5": "!fractional power", "10.0**400": "!Numerical result out of range", "1**99999999999": "1.0", "(0-1)**99999999999": "-1.0",
 	} {
-		v, err := calculateBuiltin(nil, starlark.NewBuiltin("calculate", calculateBuiltin),
-			starlark.Tuple{starlark.String(expression), starlark.MakeInt(2)}, nil)
+		v, err := calculateBuiltin(builtin("calculate", calculateBuiltin), starlark.Tuple{starlark.String(expression), starlark.MakeInt(2)}, nil)
 		if bad, ok := strings.CutPrefix(want, "!"); ok {
 			if err == nil || !strings.Contains(err.Error(), bad) {
 				t.Errorf("%q: got %v, %v; want an error with %q", expression, v, err, bad)

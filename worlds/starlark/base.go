@@ -7,9 +7,9 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// A base is an initial state: a tree that is parsed once, never changes, and is shared by all runs. What a script sees of
-// it are Dicts and Lists that lie over its nodes. Its containers are Starlark values only so that they can stand among
-// scalars; no script ever gets hold of one.
+// A base is an initial state: a tree that is parsed once, never changes, and is shared by all runs. What a script
+// sees of it are Dicts and Lists that lie over its nodes. Its containers are Starlark values only so that they can
+// stand among scalars; no script ever gets hold of one.
 type base struct {
 	root starlark.Value
 	json []byte // canonical: sorted keys, no space; every container knows its part

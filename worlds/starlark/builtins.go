@@ -1,7 +1,6 @@
 package starlark
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -19,19 +18,19 @@ import (
 // predeclared are the names that every script has beside Starlark's own.
 var predeclared = func() starlark.StringDict {
 	names := starlark.StringDict{
-		"fail":       starlark.NewBuiltin("fail", failBuiltin),
-		"result":     starlark.NewBuiltin("result", resultBuiltin),
+		"fail":       builtin("fail", failBuiltin),
+		"result":     builtin("result", resultBuiltin),
 		"struct":     starlark.NewBuiltin("struct", starlarkstruct.Make),
-		"calculate":  starlark.NewBuiltin("calculate", calculateBuiltin),
-		"round":      starlark.NewBuiltin("round", roundBuiltin),
-		"sum":        starlark.NewBuiltin("sum", sumBuiltin),
-		"float_text": starlark.NewBuiltin("float_text", floatTextBuiltin),
+		"calculate":  builtin("calculate", calculateBuiltin),
+		"round":      builtin("round", roundBuiltin),
+		"sum":        builtin("sum", sumBuiltin),
+		"float_text": builtin("float_text", floatTextBuiltin),
 		"math":       libmath.Module,
 	}
 	maps.Copy(names, hostOperators)
 	members := maps.Clone(libjson.Module.Members)
-	members["decode"] = starlark.NewBuiltin("json.decode", decodeBuiltin)
-	members["dumps"] = starlark.NewBuiltin("json.dumps", dumpsBuiltin)
+	members["decode"] = builtin("decode", decodeBuiltin)
+	members["dumps"] = builtin("dumps", dumpsBuiltin)
 	names["json"] = &starlarkstruct.Module{Name: "json", Members: members}
 	members = maps.Clone(libtime.Module.Members)
 	delete(members, "now") // a world has no clock; it has ctx.now
@@ -45,9 +44,9 @@ type refusal struct{ message string }
 
 func (r *refusal) Error() string { return "fail: " + r.message }
 
-func failBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func failBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(kwargs) > 0 {
-		return nil, fmt.Errorf("%s: unexpected keyword argument %s", b.Name(), kwargs[0][0])
+		return nil, fmt.Errorf("unexpected keyword argument %s", kwargs[0][0])
 	}
 	message := ""
 	for i, a := range args {
@@ -77,7 +76,7 @@ func (r *resultValue) Freeze()               {}
 func (r *resultValue) Truth() starlark.Bool  { return true }
 func (r *resultValue) Hash() (uint32, error) { return 0, errUnhashable("result") }
 
-func resultBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func resultBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	r := &resultValue{}
 	var text starlark.Value
 	err := starlark.UnpackArgs(b.Name(), args, kwargs,
@@ -91,7 +90,7 @@ func resultBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 		s := string(t)
 		r.text = &s
 	default:
-		return nil, fmt.Errorf("%s: text: want a string, got %s", b.Name(), text.Type())
+		return nil, fmt.Errorf("text: want a string, got %s", text.Type())
 	}
 	return r, nil
 }
@@ -123,7 +122,7 @@ func toResult(v starlark.Value, most int) (tooleval.ToolResult, error) {
 	return out, nil
 }
 
-func calculateBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func calculateBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var expression string
 	var digits starlark.Value
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "expression", &expression, "digits?", &digits); err != nil {
@@ -133,7 +132,7 @@ func calculateBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	if err == nil && digits != nil && digits != starlark.None {
 		n, intErr := starlark.AsInt32(digits)
 		if intErr != nil {
-			return nil, fmt.Errorf("%s: digits: %w", b.Name(), intErr)
+			return nil, fmt.Errorf("digits: %w", intErr)
 		}
 		var f float64
 		if f, err = toFloat(v); err == nil {
@@ -146,7 +145,7 @@ func calculateBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	return v, nil
 }
 
-func roundBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func roundBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x, digits starlark.Value
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x, "digits?", &digits); err != nil {
 		return nil, err
@@ -154,24 +153,24 @@ func roundBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, 
 	f, ok := x.(starlark.Float)
 	if !ok {
 		if _, ok := x.(starlark.Int); !ok {
-			return nil, fmt.Errorf("%s: want a number, got %s", b.Name(), x.Type())
+			return nil, fmt.Errorf("want a number, got %s", x.Type())
 		}
 		return x, nil
 	}
 	if digits == nil || digits == starlark.None {
 		if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
-			return nil, fmt.Errorf("%s: %v is no finite number", b.Name(), f)
+			return nil, fmt.Errorf("%v is no finite number", f)
 		}
 		return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))
 	}
 	n, err := starlark.AsInt32(digits)
 	if err != nil {
-		return nil, fmt.Errorf("%s: digits: %w", b.Name(), err)
+		return nil, fmt.Errorf("digits: %w", err)
 	}
 	return starlark.Float(round(float64(f), n)), nil
 }
 
-func sumBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func sumBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var list starlark.Iterable
 	total := starlark.Value(starlark.MakeInt(0))
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "list", &list, "start?", &total); err != nil {
@@ -180,27 +179,27 @@ func sumBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 	for v := range starlark.Elements(list) {
 		var err error
 		if total, err = starlark.Binary(syntax.PLUS, total, v); err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name(), err)
+			return nil, err
 		}
 	}
 	return total, nil
 }
 
-func floatTextBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func floatTextBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x starlark.Value
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &x); err != nil {
 		return nil, err
 	}
 	f, err := toFloat(x)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	return starlark.String(floatText(f)), nil
 }
 
 // decodeBuiltin is json.decode(x, default) for text of any depth, which may be an agent's: the library's would exhaust
 // the stack, and no deferred call could save the process.
-func decodeBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func decodeBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x string
 	var fallback starlark.Value
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x", &x, "default?", &fallback); err != nil {
@@ -211,19 +210,19 @@ func decodeBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 		return fallback, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		return nil, err
 	}
 	return v, nil
 }
 
-func dumpsBuiltin(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func dumpsBuiltin(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var x starlark.Value
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &x); err != nil {
 		return nil, err
 	}
 	out, err := dumps(x, DefaultMaxBytes)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", b.Name(), err))
+		return nil, err
 	}
 	return starlark.String(out), nil
 }

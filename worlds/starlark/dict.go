@@ -238,15 +238,6 @@ func (it *dictIterator) Done() {
 	}
 }
 
-// copy is a dict of Starlark's own with the same values.
-func (d *dict) copy() *starlark.Dict {
-	out := starlark.NewDict(d.Len())
-	for _, item := range d.Items() {
-		_ = out.SetKey(item[0], item[1]) // a fresh dict takes every string
-	}
-	return out
-}
-
 func (d *dict) String() string        { return text(d) }
 func (d *dict) Type() string          { return "dict" }
 func (d *dict) Truth() starlark.Bool  { return d.Len() > 0 }

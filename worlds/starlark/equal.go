@@ -10,8 +10,8 @@ import (
 // maxDepth bounds how deep values may nest, as package tooleval does for JSON. A value that contains itself ends here.
 const maxDepth = 1000
 
-// equal is the == of scripts. Starlark's own would panic when one of its containers meets one of the state's, which says
-// that it has the same type; see rewrite for how scripts come to use this one.
+// equal is the == of scripts. Starlark's own would panic when one of its containers meets one of the state's, which
+// says that it has the same type; see rewrite for how scripts come to use this one.
 func equal(x, y starlark.Value, depth int) (bool, error) {
 	if depth == 0 {
 		return false, fmt.Errorf("values are nested more than %d deep", maxDepth)

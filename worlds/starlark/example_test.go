@@ -48,7 +48,8 @@ func shopSuite(source []byte, state tooleval.State) (*tooleval.Suite, error) {
 
 var block = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```$")
 
-// The how-to shows what works: its script and state make its suite, its Go is the code above, and its table is the result.
+// The how-to shows what works: its script and state make its suite, its Go is the code above, and its table is the
+// result.
 func TestTheHowTo(t *testing.T) {
 	page, err := os.ReadFile("../../docs/how-to/stateful-worlds.md")
 	if err != nil {

@@ -14,16 +14,21 @@ type method func(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tup
 func methods(m map[string]method) map[string]*starlark.Builtin {
 	out := make(map[string]*starlark.Builtin, len(m))
 	for name, f := range m {
-		out[name] = starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
-			kwargs []starlark.Tuple) (starlark.Value, error) {
-			v, err := f(b, args, kwargs)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", b.Name(), err)
-			}
-			return v, nil
-		})
+		out[name] = builtin(name, f)
 	}
 	return out
+}
+
+// builtin is f as a Starlark value; its errors begin with its name.
+func builtin(name string, f method) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		v, err := f(b, args, kwargs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.Name(), err)
+		}
+		return v, nil
+	})
 }
 
 // dictMethods are those of Starlark's own dict.

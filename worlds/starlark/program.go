@@ -22,8 +22,8 @@ const (
 	DefaultMaxBytes = 64 << 20
 )
 
-// A Program is a Starlark file that has been read and run once. What it defined is frozen, so any number of runs may use
-// it at the same time.
+// A Program is a Starlark file that has been read and run once. What it defined is frozen, so any number of runs may
+// use it at the same time.
 type Program struct {
 	name    string
 	sha256  string
@@ -31,9 +31,9 @@ type Program struct {
 	steps   uint64
 }
 
-// Load reads and runs a Starlark file. The name is for messages. Its top level may define functions and constants; there
-// is no load statement, no while and no recursion, and no clock, file, network or random source. An error names the file,
-// line and column.
+// Load reads and runs a Starlark file. The name is for messages. Its top level may define functions and constants;
+// there is no load statement, no while and no recursion, and no clock, file, network or random source. An error names
+// the file, line and column.
 func Load(name string, source []byte) (*Program, error) {
 	options := &syntax.FileOptions{Set: true}
 	f, err := options.Parse(name, source, 0)
@@ -126,8 +126,8 @@ func (f *Fault) Error() string {
 // Unwrap is Err.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// guarded runs f on a fresh thread that is stopped with ctx and by the number of steps. Panics of the interpreter become
-// faults.
+// guarded runs f on a fresh thread that is stopped with ctx and by the number of steps. Panics of the interpreter
+// become faults.
 func (p *Program) guarded(ctx context.Context, name string, f func(*starlark.Thread) error) (err error) {
 	thread := &starlark.Thread{Name: name, Print: func(*starlark.Thread, string) {}}
 	thread.SetMaxExecutionSteps(p.steps)

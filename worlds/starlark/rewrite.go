@@ -8,9 +8,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// The state's containers are not Starlark's own, and some operators treat those specially: a == b, a < b and a in b know
-// only them, and a += b changes only them in place. rewrite therefore wraps operands in calls of host functions, which return
-// a value with the right behaviour. Their names can't be written in a script.
+// The state's containers are not Starlark's own, and some operators treat those specially: a == b, a < b and a in b
+// know only them, and a += b changes only them in place. rewrite therefore wraps operands in calls of host functions,
+// which return a value with the right behaviour. Their names can't be written in a script.
 const (
 	hostOperand = "operand of =="
 	hostOrdered = "operand of <"
@@ -112,7 +112,8 @@ type members struct {
 
 func (m members) Has(y starlark.Value) (bool, error) { return contains(m.seq, y) }
 
-// An inPlace is the right side of x += v or x |= v. Starlark does not know it, so that it is asked what the operator means.
+// An inPlace is the right side of x += v or x |= v. Starlark does not know it, so that it is asked what the operator
+// means.
 type inPlace struct{ starlark.Value }
 
 func (inPlace) Type() string { return hostInPlace }

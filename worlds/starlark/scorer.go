@@ -2,6 +2,7 @@ package starlark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.starlark.net/starlark"
@@ -14,9 +15,9 @@ import (
 // list of structs with tool, args, status, text, data, error), ending. All of it is frozen.
 //
 // ctx.check("name", ok, note = "…") adds a check that counts, and returns ok; with info = True it is only shown. The
-// function returns None, and the outcome is the share of checks that hold; or it returns True, False or a number in 0..1,
-// and that is the outcome, the checks being shown beside it. ctx.unscored("why") ends it without an outcome. fail("…")
-// and mistakes of the script are errors of the task.
+// function returns None, and the outcome is the share of checks that hold; or it returns True, False or a number in
+// 0..1, and that is the outcome, the checks being shown beside it. ctx.unscored("why") ends it without an outcome.
+// fail("…") and mistakes of the script are errors of the task.
 //
 // Where the world's State is more than it says (Config.Changes), world expands it; it may be nil.
 func (p *Program) Scorer(function string, world tooleval.StateExpander) (tooleval.Scorer, error) {
@@ -51,11 +52,9 @@ func (s *scorer) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome
 	c := &checks{}
 	v, err := s.program.call(ctx, s.f, record, c)
 	out := tooleval.Outcome{Checks: c.list}
-	if f, ok := err.(*Fault); ok {
-		if a, ok := f.Err.(*abstention); ok {
-			out.Score = tooleval.Unscoredf("%s", a.why)
-			return out, nil
-		}
+	if a, ok := errors.AsType[*abstention](err); ok {
+		out.Score = tooleval.Unscoredf("%s", a.why)
+		return out, nil
 	}
 	if err != nil {
 		return out, tooleval.Blamef(tooleval.OwnerTask, "%s: %w", s.program.name, err)
@@ -84,7 +83,7 @@ func (s *scorer) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome
 
 // record is a run as scripts see it, frozen.
 func (s *scorer) record(run *tooleval.Run) (starlark.Value, error) {
-	state := tooleval.Raw(run.State)
+	state := run.State
 	if s.world != nil && run.StateFrom == "world" && state != nil {
 		v, err := s.world.ExpandState(state)
 		if err != nil {

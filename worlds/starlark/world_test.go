@@ -310,7 +310,7 @@ func TestResults(t *testing.T) {
 		`"text"`: `text`, `None`: ``, `True`: `true`, `7`: `7`, `2.0`: `2.0`, `(1, "a")`: `[1, "a"]`, `1 << 70`: `1180591620717411303424`,
 		`"é\u2028<&>\"\n"`: "é\u2028<&>\"\n", `["é\u2028<&>\"\n"]`: `["é\u2028<&>\"\n"]`, `json.dumps({"b": None, "a": "x"})`: `{"b": null, "a": "x"}`,
 		`json.decode('{"n": 12345678901234567890, "f": 1.0}')`: `{"n": 12345678901234567890, "f": 1.0}`,
-		`json.decode("{", default = 7)`:                        `7`, `json.decode("{")`: `!json.decode: not JSON`, `json.decode("[" * 100000)`: `!nested more than`,
+		`json.decode("{", default = 7)`:                        `7`, `json.decode("{")`: `!decode: not JSON`, `json.decode("[" * 100000)`: `!nested more than`,
 		`time.parse_time("2024-05-15T15:00:00Z").unix`: `1715785200`, `math.floor(2.7)`: `2`, `sum([1, 2.5])`: `3.5`, `float_text(3)`: `3.0`,
 		`round(2.675, 2)`: `2.67`, `round(1234.5, -2)`: `1200.0`, `round(0.5)`: `0`, `calculate("7 // 2 * 2.5")`: `7.5`, `calculate("2+2", digits = 2)`: `4.0`,
 		`result(text = "t", error = True)`: `t`, `time.now()`: `!no .now`, `float("inf")`: `!no JSON form`, `{1: 2}`: `!no string`, `len`: `!no JSON form`,
