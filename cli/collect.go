@@ -115,6 +115,9 @@ func (t *strangeTasks) err(s *scoring) error {
 	}
 	for i, id := range t.order {
 		where := fmt.Sprintf("%d recordings, the first in %s", t.n[id], t.first[id])
+		if t.n[id] == 1 {
+			where = "one recording, in " + t.first[id]
+		}
 		switch {
 		case i == 5*mostNamed:
 			return errors.Join(append(errs, fmt.Errorf("and %d more unknown tasks", len(t.order)-i))...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/ingest"
+	"github.com/tooleval/tooleval/internal/answer"
 	"github.com/tooleval/tooleval/worlds"
 )
 
@@ -33,7 +34,7 @@ type difference struct {
 }
 
 // finalState fills in the state that a run is scored by: what was recorded, else what replaying the calls leads to, else
-// what the agent claimed. It returns why the run can't be scored when there is none and its task is judged by it.
+// what the agent claimed, if need be by the JSON object that its last words are or end with. It returns why the run can't be scored when there is none and its task is judged by it.
 func (s *scoring) finalState(ctx context.Context, run *tooleval.Run, r *ingest.Recording) (why string) {
 	if r.State != nil {
 		run.State, run.StateFrom = r.State, "world"
@@ -52,6 +53,11 @@ func (s *scoring) finalState(ctx context.Context, run *tooleval.Run, r *ingest.R
 			return ""
 		}
 		why = "the recording has no final state, and the suite's world keeps none"
+	}
+	if run.Result.State == nil && len(r.Said) > 0 { // as the answer of a bare model is read
+		if state, ok := answer.JSONObject(string(r.Said[len(r.Said)-1])); ok {
+			run.Result.State = state
+		}
 	}
 	if run.Result.State != nil && run.Result.State.Valid() {
 		run.State, run.StateFrom = run.Result.State, "agent"
@@ -110,7 +116,7 @@ func replay(ctx context.Context, factory tooleval.WorldFactory, spec tooleval.Wo
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the world: %w", err)
 	}
-	defer world.Close()
+	defer func() { _ = world.Close() }() // what it holds is of no use any more
 	before, err := world.State()
 	if err != nil {
 		return nil, nil, fmt.Errorf("taking the world's state: %w", err)

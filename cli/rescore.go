@@ -147,7 +147,7 @@ func (a *App) rescore(ctx context.Context, results, name, suite, format, judge s
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
+	defer func() { _ = kept.Close() }() // closed below, unless something fails before
 	r := &rescoring{From: old.ID, Eval: kept.Header().ID, Flips: []flip{}, Tasks: []changedTask{}, LeftOut: map[string]int{}}
 	builder := report.NewBuilder(kept.Header(), report.Options{})
 	known := map[string]*changedTask{}

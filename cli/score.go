@@ -122,7 +122,7 @@ func (a *App) score(ctx context.Context, cmd *cobra.Command, f *scoreFlags, file
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
+	defer func() { _ = kept.Close() }() // closed below, unless something fails before
 	names := map[*tooleval.Run]string{}
 	o := f.reportOptions()
 	o.File = func(run *tooleval.Run) string { return names[run] }

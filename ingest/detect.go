@@ -143,9 +143,8 @@ func outline(sc *scanner) (value, error) {
 		if err != nil {
 			return err
 		}
-		v := value("null")
-		switch c {
-		case '[':
+		var v value
+		if c == '[' {
 			var items []value
 			size := 0
 			err = sc.array(func(i int) error {
@@ -158,10 +157,8 @@ func outline(sc *scanner) (value, error) {
 				return err
 			})
 			v = joinList(items)
-		default:
-			if v, err = sc.value(); len(v) > probeBytes {
-				v = value("null")
-			}
+		} else if v, err = sc.value(); len(v) > probeBytes {
+			v = value("null")
 		}
 		if err != nil {
 			return err

@@ -154,7 +154,8 @@ func anyValue(v value, depth int) value {
 				obj = appendKey(obj, kv.get("key").str())
 				obj = append(append(obj, ':'), anyValue(kv.get("value"), depth+1)...)
 			}
-			out = append(obj, '}')
+			obj = append(obj, '}')
+			out = obj
 		}
 		return true
 	})

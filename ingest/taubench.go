@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -59,7 +60,7 @@ func readTau(s *source, yield func(*Recording, error) bool) {
 
 // wrap gives an error of values its place, unless it has one.
 func (s *source) wrap(position string, err error) error {
-	if _, ok := err.(*RecordError); ok {
+	if _, ok := errors.AsType[*RecordError](err); ok {
 		return err
 	}
 	return s.bad(position, err)

@@ -17,12 +17,12 @@ import (
 
 // tauBench is the folder of the reference data, which is no part of this repository.
 func tauBench(t testing.TB) string {
-	dir := os.Getenv("TOOLEVAL_TAUBENCH")
+	dir := os.Getenv("TAUBENCH_DIR")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "taubench")
 	}
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the τ-bench reference data is not here; name its folder in TOOLEVAL_TAUBENCH")
+		t.Skip("the τ-bench reference data is not here; name its folder in TAUBENCH_DIR")
 	}
 	return dir
 }

@@ -14,7 +14,6 @@ type usage struct {
 	cost                   *float64
 	seen                   map[string]bool
 	vendor                 [][]byte
-	model                  string
 }
 
 // maxVendor bounds the vendor's own records that are kept.
