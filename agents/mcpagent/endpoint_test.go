@@ -107,10 +107,10 @@ func open(t *testing.T, e *mcpagent.Endpoint) string {
 	t.Helper()
 	resp, body := post(t, e, "", hello)
 	session := resp.Header.Get("Mcp-Session-Id")
-	if resp.StatusCode != 200 || session == "" {
+	if resp.StatusCode != http.StatusOK || session == "" {
 		t.Fatalf("%s: %s", resp.Status, body)
 	}
-	if resp, body := post(t, e, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); resp.StatusCode != 202 {
+	if resp, body := post(t, e, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); resp.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s: %s", resp.Status, body)
 	}
 	return session
@@ -247,7 +247,7 @@ func TestOddCallsReachTheRecorder(t *testing.T) {
 	session := open(t, e)
 	for i, params := range []string{`{"name":"nope","arguments":{"a":1}}`, `{"name":"add"}`, `{"name":"add","arguments":"text"}`,
 		`{"name":"add","arguments":[1]}`, `{"name":"mcp__world__add","arguments":{}}`, `{"name":"mcp__world__nope"}`} {
-		if resp, body := post(t, e, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, 10+i, params)); resp.StatusCode != 200 {
+		if resp, body := post(t, e, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, 10+i, params)); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s %s", params, resp.Status, body)
 		}
 	}
@@ -259,7 +259,7 @@ func TestOddCallsReachTheRecorder(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, `[]`, ``, "\xff"} {
 		post(t, e, session, broken)
 	}
-	if resp, _ := post(t, e, session, `{"jsonrpc":"2.0","id":99,"method":"ping"}`); resp.StatusCode != 200 {
+	if resp, _ := post(t, e, session, `{"jsonrpc":"2.0","id":99,"method":"ping"}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("after broken messages: %s", resp.Status)
 	}
 }
@@ -275,16 +275,16 @@ func TestWhatAgentsAskForBesides(t *testing.T) {
 		}
 	}
 	late := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"done"}}`
-	if resp, body := post(t, e, session, late); resp.StatusCode != 202 {
+	if resp, body := post(t, e, session, late); resp.StatusCode != http.StatusAccepted {
 		t.Errorf("a late cancel: %s %s", resp.Status, body)
 	}
-	if resp, body := request(t, "DELETE", e, session, "", "Authorization", ""); resp.StatusCode != 204 {
+	if resp, body := request(t, "DELETE", e, session, "", "Authorization", ""); resp.StatusCode != http.StatusNoContent {
 		t.Errorf("DELETE without the token: %s %s", resp.Status, body)
 	}
-	if resp, body := post(t, e, session, `{"jsonrpc":"2.0","id":6,"method":"ping"}`); resp.StatusCode != 200 {
+	if resp, body := post(t, e, session, `{"jsonrpc":"2.0","id":6,"method":"ping"}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("it ended the session: %s %s", resp.Status, body)
 	}
-	if resp, _ := request(t, "DELETE", e, session, ""); resp.StatusCode != 204 {
+	if resp, _ := request(t, "DELETE", e, session, ""); resp.StatusCode != http.StatusNoContent {
 		t.Errorf("DELETE: %s", resp.Status)
 	}
 	connect(t, e) // and another session is no trouble
@@ -328,15 +328,15 @@ func TestX08LocalServer(t *testing.T) {
 	if called {
 		t.Error("a tool was called")
 	}
-	if resp, _ := post(t, e, session, call, "Origin", "http://localhost:3000"); resp.StatusCode != 200 {
+	if resp, _ := post(t, e, session, call, "Origin", "http://localhost:3000"); resp.StatusCode != http.StatusOK {
 		t.Errorf("an origin of loopback: %s", resp.Status)
 	}
 	// The session of one run is none of another's, whose path is random besides.
-	if resp, _ := post(t, other, session, call); resp.StatusCode != 404 {
+	if resp, _ := post(t, other, session, call); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("another run's session: %s", resp.Status)
 	}
 	elsewhere := &mcpagent.Endpoint{URL: "http://" + e.Addr() + "/mcp", Token: e.Token}
-	if resp, _ := post(t, elsewhere, session, call); resp.StatusCode != 404 {
+	if resp, _ := post(t, elsewhere, session, call); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("another path: %s", resp.Status)
 	}
 	if !strings.HasPrefix(e.Addr(), "127.0.0.1:") {

@@ -271,14 +271,14 @@ func relay(ctx context.Context, l net.Listener, network, target string) {
 			continue
 		}
 		go func() {
-			defer from.Close()
+			defer func() { _ = from.Close() }()
 			dialer := net.Dialer{Timeout: 30 * time.Second}
 			to, err := dialer.DialContext(ctx, network, target)
 			if err != nil {
 				return
 			}
-			defer to.Close()
-			stop := context.AfterFunc(ctx, func() { from.Close(); to.Close() })
+			defer func() { _ = to.Close() }()
+			stop := context.AfterFunc(ctx, func() { _, _ = from.Close(), to.Close() })
 			defer stop()
 			done := make(chan struct{})
 			go func() { splice(to, from); close(done) }()

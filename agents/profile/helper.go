@@ -75,7 +75,7 @@ func sandboxExec(args []string) (int, error) {
 		if err != nil {
 			return 1, fmt.Errorf("sandbox-exec: %w", err)
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		go relay(ctx, l, "unix", socket)
 		args = args[2:]
 	}

@@ -320,7 +320,7 @@ variables:
 	if owner, _ := tooleval.BlamedOn(err); owner != tooleval.OwnerInfra {
 		t.Errorf("blamed on %s: %v", owner, err)
 	}
-	if _, err := profile.New(t.Context(), p, profile.Options{Set: map[string]string{"modle": "m"}}); err == nil || !strings.Contains(err.Error(), `did you mean "model"?`) {
+	if _, err := profile.New(t.Context(), p, profile.Options{Set: map[string]string{"models": "m"}}); err == nil || !strings.Contains(err.Error(), `did you mean "model"?`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := profile.New(t.Context(), p, profile.Options{Sandbox: "bwarp"}); err == nil || !strings.Contains(err.Error(), `did you mean "bwrap"?`) {
