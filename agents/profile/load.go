@@ -89,4 +89,3 @@ func keys(t reflect.Type) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
-
