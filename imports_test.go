@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"compare":       {".", "stats"},
 	"report":        {".", "stats", "taxonomy", "compare"},
 	"agenttest":     {".", "agents"},
-	"cli":           {".", "stats", "taxonomy", "agents", "agents/...", "agenttest", "worlds", "worlds/...", "store", "baselines", "ingest", "scorers", "scorers/...", "engine", "report", "suitefile"},
+	"cli":           {".", "stats", "taxonomy", "agents", "agents/...", "agenttest", "worlds", "worlds/...", "store", "baselines", "ingest", "scorers", "scorers/...", "engine", "report", "compare", "suitefile"},
 	"cmd/tooleval":  {"cli", "suites"},
 	"examples/...":  {".", "agents", "cli", "suites", "worlds", "worlds/...", "scorers"},
 	"internal/...":  {"."},

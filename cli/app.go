@@ -19,9 +19,11 @@ import (
 
 // The exit codes.
 const (
-	exitDone      = 0
-	exitUsage     = 2
-	exitCancelled = 130
+	exitDone       = 0
+	exitGateFailed = 1
+	exitUsage      = 2
+	exitNotEnough  = 3
+	exitCancelled  = 130
 )
 
 // errInterrupted is the cause of a context that the user ended.
@@ -58,18 +60,30 @@ func Main(suites ...*tooleval.Suite) {
 
 // Run runs the command and returns its exit code.
 func (a *App) Run(ctx context.Context) int {
+	defer a.guard()()
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	code := exitCode(ctx, err)
+	if code == exitUsage {
+		a.complain(err)
+	}
+	return code
+}
+
+// exitCode is the exit code of a command that ended with err. What is not a usage error is printed by then.
+func exitCode(ctx context.Context, err error) int {
+	var gate *gateError
+	switch {
+	case err == nil:
 		return exitDone
-	}
-	if errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
+	case ctx.Err() != nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
 		return exitCancelled
+	case errors.As(err, &gate):
+		return gate.code()
 	}
-	a.complain(err)
 	return exitUsage
 }
 
@@ -95,6 +109,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 		return fmt.Errorf("%w (see: %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
+	root.AddCommand(a.compareCommand(), a.gateCommand(), a.planCommand())
 	root.AddCommand(a.initCommand(), a.schemaCommand())
 	root.AddCommand(a.helperCommands()...)
 	return root

@@ -40,6 +40,8 @@ type runFlags struct {
 	verbose       bool
 	watch         bool
 	sandbox       string
+	until         string
+	gate          gateFlags
 }
 
 // The classes of stored runs that --retry does again.
@@ -72,6 +74,8 @@ func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags.StringVar(&f.judge, "judge", "", "the judge of tasks that want one: none, anthropic:MODEL or openai:MODEL")
 	flags.BoolVar(&f.watch, "watch", false, "run again whenever a file of the suite's folder changes, until interrupted")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "a card for every run, however many")
+	flags.StringVar(&f.until, "until", "", "add runs to each task until the interval of its pass rate is this wide, as in 0.2; --runs is the most that a task gets")
+	f.gate.register(cmd, a)
 	flags.StringVar(&f.sandbox, "sandbox", "none", "none, auto or bwrap: fence agents of a profile in by bubblewrap")
 	complete := func(name string, values ...string) {
 		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
@@ -103,6 +107,17 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	}
 	if given("runs") && f.runs < 1 {
 		fail("--runs %d: give at least 1", f.runs)
+	}
+	if f.until != "" {
+		if _, err := parseWidth(f.until); err != nil {
+			errs = append(errs, err)
+		}
+		if !given("runs") && f.resume == "" {
+			fail("--until goes with --runs N: the most runs that a task may get")
+		}
+	}
+	if err := f.gate.check(f.expectedRuns()); err != nil {
+		errs = append(errs, err)
 	}
 	if f.concurrency < 0 {
 		fail("--concurrency %d: give at least 1, or leave it out", f.concurrency)
@@ -138,4 +153,17 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// expectedRuns is how many runs of each task there are to be; 0 when only the eval that is resumed knows.
+func (f *runFlags) expectedRuns() int {
+	switch {
+	case f.runs > 0:
+		return f.runs
+	case f.resume != "":
+		return 0
+	case f.live:
+		return liveRuns
+	}
+	return mockRuns
 }

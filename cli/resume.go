@@ -88,7 +88,7 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 	}
 	for name, value := range h.Options {
 		flag := cmd.Flags().Lookup(name)
-		if flag == nil || flag.Changed || slices.Contains(notTakenOver, name) {
+		if flag == nil || flag.Changed || slices.Contains(notTakenOver, name) || slices.Contains(gateFlagNames, name) {
 			continue
 		}
 		if err := setFlag(flag, value); err != nil {

@@ -33,16 +33,18 @@ be run as asked, and 130 when it was interrupted; --resume then goes on with wha
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeSuites,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.name(cmd, args); err != nil {
-				return err
-			}
-			if err := f.check(cmd); err != nil {
-				return err
-			}
-			if f.watch {
-				return a.watchSuite(cmd, &f)
-			}
-			return a.run(cmd.Context(), cmd, &f)
+			return a.writing(cmd.Context(), &f.gate, func() error {
+				if err := f.name(cmd, args); err != nil {
+					return err
+				}
+				if err := f.check(cmd); err != nil {
+					return err
+				}
+				if f.watch {
+					return a.watchSuite(cmd, &f)
+				}
+				return a.run(cmd.Context(), cmd, &f)
+			})
 		},
 	}
 	f.register(cmd, a)
@@ -58,6 +60,9 @@ type eval struct {
 }
 
 func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
+	if err := f.gate.load(a, f.results); err != nil {
+		return err
+	}
 	e, err := a.prepare(ctx, cmd, f)
 	if err != nil {
 		return err
@@ -72,6 +77,7 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 		return text
 	}
 	builder := report.NewBuilder(e.store.Header(), o)
+	gathered := f.gate.watch(e.store.Header())
 	_, tty := terminal(a.Stderr)
 	bar := report.Progress(a.Stderr, tty, e.plan.Len())
 	sink := engine.Sink{
@@ -85,6 +91,9 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 		},
 		Report: func(_ engine.Job, run *tooleval.Run, _ bool) {
 			builder.Add(run)
+			if gathered != nil {
+				gathered.Add(run, "")
+			}
 			names.Delete(run)
 			bar.Add(1)
 		},
@@ -92,12 +101,40 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 	if e.past != nil {
 		sink.Reuse = e.past.reuse
 	}
-	err = engine.Execute(ctx, e.plan, e.runner.Do, engine.Pool{Concurrency: f.concurrency}, sink)
-	bar.Done()
+	pool := engine.Pool{Concurrency: f.concurrency}
+	if f.until == "" {
+		err = engine.Execute(ctx, e.plan, e.runner.Do, pool, sink)
+		bar.Done()
+	} else {
+		var u *until
+		if u, err = newUntil(f.until, e); err != nil {
+			return err
+		}
+		err = u.execute(ctx, e, pool, sink)
+		bar.Done()
+		for _, line := range u.lines() {
+			fmt.Fprintln(a.Stderr, line)
+		}
+		if err == nil {
+			header := u.planned(e.store.Header())
+			if err := e.store.SetHeader(header); err != nil {
+				return err
+			}
+			builder.Replan(header.Tasks)
+			if gathered != nil {
+				gathered.Replan(header.Tasks)
+			}
+		}
+	}
 	if e.past != nil {
 		fmt.Fprintln(a.Stderr, e.past.summary())
 	}
-	if err := a.print(f, builder.Report()); err != nil {
+	r := builder.Report()
+	r.Gate = f.gate.answer(gathered)
+	if err := a.print(f, r); err != nil {
+		return err
+	}
+	if err := a.deliver(&f.gate, r); err != nil {
 		return err
 	}
 	if err := e.store.Close(); err != nil {
@@ -109,6 +146,9 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 		fmt.Fprintf(a.Stderr, "cancelled; what was finished is in %s; go on with: tooleval run --resume %s --retry cancelled\n", folder, e.store.Header().ID)
 	case err == nil && f.format == "table":
 		fmt.Fprintf(a.Stdout, "\nEvery run is a file in %s; see one again with: tooleval show FILE\n", folder)
+	}
+	if err == nil {
+		err = gateAnswer(r.Gate)
 	}
 	return err
 }

@@ -116,3 +116,13 @@ type Measured struct {
 func (s *Side) measured() Measured {
 	return Measured{Eval: s.eval.ID, Suite: s.eval.Suite, Mind: s.mind, World: s.eval.World, Tasks: len(s.tasks), Tool: s.eval.Provenance.Tool}
 }
+
+// Counts are the runs that passed, of those that are scored, of each task in the eval's order.
+func (s *Side) Counts() []stats.Count {
+	counts := make([]stats.Count, len(s.tasks))
+	for i, t := range s.tasks {
+		n := s.totals(t)
+		counts[i] = n.count()
+	}
+	return counts
+}

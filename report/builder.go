@@ -25,6 +25,7 @@ type Options struct {
 // A Builder makes a Report of runs as they come, without keeping them. It is not safe for concurrent use.
 type Builder struct {
 	eval     tooleval.Eval
+	runs     map[string]int // by task, where they are not eval.Runs
 	options  Options
 	sections []*section
 	byMind   map[string]*section
@@ -91,7 +92,19 @@ func NewBuilder(eval tooleval.Eval, o Options) *Builder {
 	for _, mind := range eval.Minds {
 		b.section(mind)
 	}
+	b.Replan(eval.Tasks)
 	return b
+}
+
+// Replan takes over how many runs of each task there should have been, which is known only at the end when runs are added
+// until something is known.
+func (b *Builder) Replan(tasks []tooleval.EvalTask) {
+	b.eval.Tasks, b.runs = tasks, map[string]int{}
+	for _, t := range tasks {
+		if t.Runs > 0 {
+			b.runs[t.ID] = t.Runs
+		}
+	}
 }
 
 func (b *Builder) section(mind string) *section {

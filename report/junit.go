@@ -27,6 +27,10 @@ func JUnit(w io.Writer, r Report, gate *compare.Result) error {
 	if gate != nil {
 		doc.Suites = append(doc.Suites, junitGate(gate))
 	}
+	return writeJUnit(w, doc)
+}
+
+func writeJUnit(w io.Writer, doc junitSuites) error {
 	for _, s := range doc.Suites {
 		doc.Tests += s.Tests
 		doc.Failures += s.Failures
@@ -43,6 +47,14 @@ func JUnit(w io.Writer, r Report, gate *compare.Result) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// JUnitError writes JUnit XML for a command that failed before it had a result: one test case in error. A file without a
+// test case would look as if all was well.
+func JUnitError(w io.Writer, message string) error {
+	s := junitSuite{Name: "tooleval"}
+	s.add(junitCase{Name: "tooleval", Class: "tooleval", Error: &junitProblem{Message: visible(message), Type: "error"}})
+	return writeJUnit(w, junitSuites{Name: "tooleval", Suites: []junitSuite{s}})
 }
 
 type junitSuites struct {

@@ -17,6 +17,9 @@ import (
 // a table cell or a mention. Lists stop after 50 entries and say how many there are. It returns the first error of w.
 func Markdown(w io.Writer, r Report) error {
 	m := &markdown{bufio.NewWriter(w)}
+	if r.Gate != nil { // what a reader looks for first
+		m.gate(r.Gate)
+	}
 	m.printf("# %s · %s\n\n", escape(r.Eval.Suite), escape(r.Eval.World))
 	m.printf("%s × %s, seed %d", plural(len(r.Eval.Tasks), "task"), plural(r.Eval.Runs, "run"), r.Eval.Seed)
 	if r.Eval.ID != "" {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/tooleval/tooleval"
+	"github.com/tooleval/tooleval/compare"
 	"github.com/tooleval/tooleval/stats"
 )
 
@@ -18,7 +19,9 @@ type Report struct {
 	Sections []Section `json:"sections"`
 	// Baselines say whether the tasks are sound, by task and then by baseline. They are in no other number.
 	Baselines []Baseline `json:"baselines"`
-	Warnings  []Count    `json:"warnings,omitempty"`
+	// Gate is what the gate said, where there was one.
+	Gate     *compare.Result `json:"gate,omitempty"`
+	Warnings []Count         `json:"warnings,omitempty"`
 }
 
 // A Blend says how outcome and process are combined. A blend is lossy: different runs get the same number.

@@ -33,6 +33,10 @@ func Terminal(w io.Writer, r Report, o TermOptions) error {
 		p.sideBySide(&r)
 	}
 	p.warnings(r.Warnings)
+	if r.Gate != nil {
+		p.raw("\n")
+		p.gate(r.Gate)
+	}
 	return p.w.Flush()
 }
 

@@ -57,12 +57,15 @@ func (b *Builder) total(s *section) Section {
 
 func (b *Builder) task(r *row) Task {
 	t := Task{ID: r.task, UnscoredWhy: counts(&r.why), Outcome: spread(&r.outcome), Process: spread(&r.process), Retried: r.retried}
-	t.Counts = Counts{Planned: max(b.eval.Runs, r.recorded), Scored: r.passed + r.failed, Passed: r.passed, Failed: r.failed,
+	t.Counts = Counts{Planned: max(b.planned(r.task), r.recorded), Scored: r.passed + r.failed, Passed: r.passed, Failed: r.failed,
 		Unscored: r.unscored}
 	t.Missing = t.Planned - r.recorded
 	t.Coverage = share(t.Scored, t.Planned)
 	t.PassRate = Rate{Value: share(t.Passed, t.Scored), Passed: t.Passed, N: t.Scored,
 		Interval: stats.Wilson(t.Passed, t.Scored, level)}
+	if b.eval.Options[Until] != "" { // the number of runs depends on the results, which Wilson doesn't allow for
+		t.PassRate.Interval = stats.ConfidenceSequence(t.Passed, t.Scored, level)
+	}
 	if t.Scored == 0 {
 		t.PassRate.Value = stats.Undefined("no run is scored")
 	}
@@ -95,6 +98,17 @@ func (b *Builder) task(r *row) Task {
 		t.Failures = append(t.Failures, FailureCount{Others, "", r.failures.rest})
 	}
 	return t
+}
+
+// Until is the option of an eval whose runs were added until the interval of each task was as narrow as it says.
+const Until = "until"
+
+// planned is how many runs of a task there should be.
+func (b *Builder) planned(task string) int {
+	if n := b.runs[task]; n > 0 {
+		return n
+	}
+	return b.eval.Runs
 }
 
 func spread(s *stats.Sample) Spread {
