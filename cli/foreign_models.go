@@ -19,8 +19,9 @@ const (
 	acpExample = "acp:gemini --acp"
 )
 
-// modelBackend is the agent that a spec stands for: a bare model as anthropic:MODEL or openai:MODEL, a web service as its URL
-// or as http:HOST:PORT/PATH, or a program that speaks ACP as acp:COMMAND. Found is false when the spec is none of these.
+// modelBackend is the agent that a spec stands for: a bare model as anthropic:MODEL or openai:MODEL, a web service as
+// its URL or as http:HOST:PORT/PATH, or a program that speaks ACP as acp:COMMAND. Found is false when the spec is none
+// of these.
 func (a *App) modelBackend(_ context.Context, spec string) (b engine.Backend, found bool, err error) {
 	b.Name = spec
 	scheme, rest, ok := strings.Cut(spec, ":")

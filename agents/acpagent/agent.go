@@ -36,8 +36,8 @@ type Agent struct {
 
 	// StartTimeout bounds the time from the start to the session; 0 stands for 60 s.
 	StartTimeout time.Duration
-	// ShutdownGrace bounds the time from cancel to SIGKILL, half of it to SIGTERM; 0 stands for 5 s. Run returns at most
-	// 1 s later.
+	// ShutdownGrace bounds the time from cancel to SIGKILL, half of it to SIGTERM; 0 stands for 5 s. Run returns at
+	// most 1 s later.
 	ShutdownGrace time.Duration
 }
 
@@ -78,13 +78,14 @@ func (g *Agent) policy() Policy { return cmp.Or(g.Policy, AllowTools) }
 
 func (g *Agent) fail(err error) error { return &agents.ProcessError{Agent: g.name(), Err: err} }
 
-// Run starts the program, opens a session with the run's tools, sends the task as one prompt, and returns what the agent
-// said last once its whole process tree is gone.
+// Run starts the program, opens a session with the run's tools, sends the task as one prompt, and returns what the
+// agent said last once its whole process tree is gone.
 //
-// The error is an [agents.ProcessError]. It is blamed on infra when the program can't be started or was killed from outside,
-// no session could be opened, the agent never asked for its tools, or it failed with a text that stands for trouble of the
-// model's provider; on the user when the agent wants a login or can't take the tools; on the agent for anything else. When
-// ctx is done first, it wraps the context's cause, has no owner, and the result is what was there by then.
+// The error is an [agents.ProcessError]. It is blamed on infra when the program can't be started or was killed from
+// outside, no session could be opened, the agent never asked for its tools, or it failed with a text that stands for
+// trouble of the model's provider; on the user when the agent wants a login or can't take the tools; on the agent for
+// anything else. When ctx is done first, it wraps the context's cause, has no owner, and the result is what was there
+// by then.
 func (g *Agent) Run(ctx context.Context, a tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
 	var none tooleval.AgentResult
 	if ctx.Err() != nil {
@@ -127,7 +128,8 @@ func prompt(a tooleval.Assignment) string {
 // conclude says what the run was.
 func (s *session) conclude(ctx context.Context, exit process.Exit, err error) (tooleval.AgentResult, error) {
 	text := s.client.answer()
-	result := tooleval.AgentResult{Response: tooleval.Text(text), Usage: s.client.usage(), Evidence: &tooleval.Evidence{Channel: tooleval.OverMCP}}
+	result := tooleval.AgentResult{
+		Response: tooleval.Text(text), Usage: s.client.usage(), Evidence: &tooleval.Evidence{Channel: tooleval.OverMCP}}
 	result.State, _ = answer.JSONObject(text)
 	status := s.endpoint.Status()
 	warnings := append(s.notes.list(), status.Warnings...)
@@ -153,6 +155,10 @@ func (s *session) verdict(ctx context.Context, exit process.Exit, err error, tex
 		return fmt.Errorf("stopped: %w", context.Cause(ctx))
 	case gone && exit.Alone && (killed == 9 || killed == 15):
 		return tooleval.Blamef(tooleval.OwnerInfra, "was %v from outside", exit)
+	case gone && s.notes.closedBy() == overrun:
+		return tooleval.Blamef(tooleval.OwnerHarness, "the conversation was given up: it said more at once than the harness could take")
+	case gone && s.notes.closedBy() == tooLong:
+		return tooleval.Blamef(tooleval.OwnerAgent, "it sent a message of more than 10 MiB")
 	case gone && !s.opened:
 		return tooleval.Blamef(tooleval.OwnerInfra, "ended with %v before there was a session", exit)
 	case gone:

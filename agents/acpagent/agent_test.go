@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 		{"429", tooleval.OwnerInfra, "429"},
 		{"429-text", tooleval.OwnerInfra, "text of an error"},
 		{"max-tokens", tooleval.OwnerAgent, "cut off"},
-		{"long-line", tooleval.OwnerAgent, "in the middle"},
+		{"long-line", tooleval.OwnerAgent, "more than 10 MiB"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
@@ -234,7 +234,7 @@ func TestFlood(t *testing.T) {
 		t.Errorf("%d bytes were kept", len(got.Response))
 	}
 	if err != nil { // the library gives up when it is overrun
-		if owner, _ := tooleval.BlamedOn(err); owner != tooleval.OwnerAgent {
+		if owner, _ := tooleval.BlamedOn(err); owner != tooleval.OwnerHarness {
 			t.Errorf("got %v", err)
 		}
 	}

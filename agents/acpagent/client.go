@@ -66,7 +66,8 @@ func (c *client) SessionUpdate(_ context.Context, n acp.SessionNotification) err
 		c.text.Reset()
 		c.remember(u.ToolCall.ToolCallId, toolCall{u.ToolCall.Title, u.ToolCall.Kind, u.ToolCall.RawInput})
 	case u.ToolCallUpdate != nil:
-		c.remember(u.ToolCallUpdate.ToolCallId, c.merge(u.ToolCallUpdate.ToolCallId, u.ToolCallUpdate.Title, u.ToolCallUpdate.Kind, u.ToolCallUpdate.RawInput))
+		t := u.ToolCallUpdate
+		c.remember(t.ToolCallId, c.merge(t.ToolCallId, t.Title, t.Kind, t.RawInput))
 	case u.UsageUpdate != nil:
 		if cost := u.UsageUpdate.Cost; cost != nil && cost.Currency == "USD" && cost.Amount >= 0 {
 			c.cost = &cost.Amount

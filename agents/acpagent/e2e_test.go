@@ -12,7 +12,8 @@ import (
 	"github.com/tooleval/tooleval/suites"
 )
 
-// TestCommand: the calc suite by the command, with an agent that takes its tools over HTTP and one that takes a program.
+// TestCommand: the calc suite by the command, with an agent that takes its tools over HTTP and one that takes a
+// program.
 func TestCommand(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -20,6 +20,7 @@ type notes struct {
 	kept []tooleval.Text
 	seen map[tooleval.Text]bool
 	more int
+	end  string
 }
 
 func (n *notes) add(format string, args ...any) {
@@ -49,10 +50,29 @@ func (n *notes) list() []tooleval.Text {
 	return list
 }
 
+// Why the library gave a connection up, in its words.
+const (
+	overrun = "notification queue overflow"
+	tooLong = "bufio.Scanner: token too long"
+)
+
+// closedBy is why the connection ended, in the library's words.
+func (n *notes) closedBy() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.end
+}
+
+func (n *notes) setEnd(cause string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.end = cause
+}
+
 // A logger turns what the protocol's library complains about into notes.
 type logger struct{ notes *notes }
 
-func (logger) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (logger) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 func (l logger) WithAttrs([]slog.Attr) slog.Handler         { return l }
 func (l logger) WithGroup(string) slog.Handler              { return l }
 
@@ -64,6 +84,17 @@ func (l logger) Handle(_ context.Context, r slog.Record) error {
 			}
 			return true
 		})
+		return nil
+	}
+	if r.Message == "connection closed" {
+		r.Attrs(func(a slog.Attr) bool {
+			if a.Key == "cause" {
+				l.notes.setEnd(a.Value.String())
+			}
+			return true
+		})
+	}
+	if r.Level < slog.LevelWarn {
 		return nil
 	}
 	var attrs []string

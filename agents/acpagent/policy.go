@@ -24,7 +24,8 @@ const (
 func (p Policy) check() error {
 	known := []string{string(AllowTools), string(AllowAll), string(AllowNone)}
 	if p != "" && !slices.Contains(known, string(p)) {
-		return fmt.Errorf("unknown policy %q%s; the policies are %s", string(p), tooleval.DidYouMean(string(p), known), strings.Join(known, ", "))
+		return fmt.Errorf("unknown policy %q%s; the policies are %s", string(p),
+			tooleval.DidYouMean(string(p), known), strings.Join(known, ", "))
 	}
 	return nil
 }
@@ -54,9 +55,9 @@ func (c *client) RequestPermission(_ context.Context, r acp.RequestPermissionReq
 	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}, nil
 }
 
-// isTool reports whether a call is one of the run's tools: its input says so, or one word of its title is a tool's name, as
-// such or with a prefix ("mcp__world__add", "world_add", "add (world MCP Server)"). A call of a kind that changes the machine
-// must name the tools' server besides.
+// isTool reports whether a call is one of the run's tools: its input says so, or one word of its title is a tool's
+// name, as such or with a prefix ("mcp__world__add", "world_add", "add (world MCP Server)"). A call of a kind that
+// changes the machine must name the tools' server besides.
 func (c *client) isTool(t toolCall) bool {
 	if in, ok := t.input.(map[string]any); ok {
 		name, _ := in["tool"].(string)

@@ -61,8 +61,8 @@ func (g *Agent) start(home *process.Home, endpoint *mcpagent.Endpoint, a tooleva
 	return s, nil
 }
 
-// A gate holds reading up until the connection has its logger, which the library sets without a lock. At the end it waits for
-// a moment: the library forgets an answer that has not been picked up when the connection ends.
+// A gate holds reading up until the connection has its logger, which the library sets without a lock. At the end it
+// waits for a moment: the library forgets an answer that has not been picked up when the connection ends.
 type gate struct {
 	reader io.Reader
 	open   chan struct{}
@@ -77,8 +77,8 @@ func (g *gate) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ask sends one request and waits for its answer or for ctx. A program that does not read blocks the sending, whatever its
-// context; it ends with the program, and stop waits for it.
+// ask sends one request and waits for its answer or for ctx. A program that does not read blocks the sending, whatever
+// its context; it ends with the program, and stop waits for it.
 func ask[T any](ctx context.Context, s *session, send func() (T, error)) (T, error) {
 	type reply struct {
 		value T
@@ -110,7 +110,8 @@ func lost(err error) bool {
 	}
 	data, _ := e.Data.(map[string]any)
 	text, _ := data["error"].(string)
-	return strings.HasPrefix(text, "peer disconnected") || strings.Contains(text, os.ErrClosed.Error()) || strings.Contains(text, syscall.EPIPE.Error())
+	return strings.HasPrefix(text, "peer disconnected") ||
+		strings.Contains(text, os.ErrClosed.Error()) || strings.Contains(text, syscall.EPIPE.Error())
 }
 
 // converse does the handshake and the prompt.
@@ -185,7 +186,8 @@ func (s *session) open(ctx, life context.Context) (acp.SessionId, error) {
 		return "", err
 	}
 	if hello.ProtocolVersion != acp.ProtocolVersionNumber {
-		return "", tooleval.Blamef(tooleval.OwnerUser, "it speaks version %d of ACP, and this harness speaks %d", hello.ProtocolVersion, acp.ProtocolVersionNumber)
+		return "", tooleval.Blamef(tooleval.OwnerUser, "it speaks version %d of ACP, and this harness speaks %d",
+			hello.ProtocolVersion, acp.ProtocolVersionNumber)
 	}
 	var server acp.McpServer
 	switch shim := s.agent.Shim; {
@@ -193,7 +195,8 @@ func (s *session) open(ctx, life context.Context) (acp.SessionId, error) {
 		server.Http = &acp.McpServerHttpInline{Name: serverName, Type: "http", Url: s.endpoint.URL,
 			Headers: []acp.HttpHeader{{Name: "Authorization", Value: "Bearer " + s.endpoint.Token}}}
 	case len(shim) > 0:
-		server.Stdio = &acp.McpServerStdio{Name: serverName, Command: shim[0], Args: append([]string{}, shim[1:]...), Env: []acp.EnvVariable{
+		args := append([]string{}, shim[1:]...) // never null
+		server.Stdio = &acp.McpServerStdio{Name: serverName, Command: shim[0], Args: args, Env: []acp.EnvVariable{
 			{Name: "TOOLEVAL_MCP_URL", Value: s.endpoint.URL}, {Name: "TOOLEVAL_MCP_TOKEN", Value: s.endpoint.Token}}}
 	default:
 		return "", tooleval.Blamef(tooleval.OwnerUser, "it takes no MCP servers over HTTP, and there is no stdio server to give it")

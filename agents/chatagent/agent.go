@@ -31,9 +31,9 @@ type Agent struct {
 	open func(a tooleval.Assignment, n *names) (conversation, error)
 }
 
-// New makes an Agent. The key comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; OpenAI's may be missing for a server that is
-// local. The prices come from the file that TOOLEVAL_PRICES names, else from the table that is built in. A missing key is
-// told by Preflight and by every run, any other trouble at once.
+// New makes an Agent. The key comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; OpenAI's may be missing for a server that
+// is local. The prices come from the file that TOOLEVAL_PRICES names, else from the table that is built in. A missing
+// key is told by Preflight and by every run, any other trouble at once.
 func New(s Settings, getenv func(string) string) (*Agent, error) {
 	v, ok := vendors[s.Provider]
 	if !ok {

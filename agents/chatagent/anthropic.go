@@ -23,8 +23,8 @@ const (
 	maxReply    = 16 << 20        // bytes
 )
 
-// newAnthropic makes a client that uses what it is given and nothing else: the library's own look at the environment and
-// at files is switched off.
+// newAnthropic makes a client that uses what it is given and nothing else: the library's own look at the environment
+// and at files is switched off.
 func (a *Agent) newAnthropic() func(tooleval.Assignment, *names) (conversation, error) {
 	client := anthropic.NewClient(
 		option.WithoutEnvironmentDefaults(),

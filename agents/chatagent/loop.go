@@ -59,9 +59,9 @@ type result struct {
 // Run works on the assignment until the model gives an answer without a call.
 //
 // An error is blamed on infra when the model's server failed or could not be reached, on the user when it is the
-// settings (the key, the model's name, a parameter that the server does not take), and on the agent when the model's reply
-// was cut off, the conversation outgrew its context window, or the turns were used up. The result has what there was until
-// then, the usage above all. An error of a tool call is passed on. A refusal is an answer, with a warning.
+// settings (the key, the model's name, a parameter that the server does not take), and on the agent when the model's
+// reply was cut off, the conversation outgrew its context window, or the turns were used up. The result has what there
+// was until then, the usage above all. An error of a tool call is passed on. A refusal is an answer, with a warning.
 func (a *Agent) Run(ctx context.Context, as tooleval.Assignment, tools tooleval.ToolHandler) (tooleval.AgentResult, error) {
 	if a.missing != nil {
 		return tooleval.AgentResult{}, a.missing
@@ -116,7 +116,8 @@ func (r *run) loop(ctx context.Context, c conversation) error {
 			if n := r.agent.settings.MaxTokens; n > 0 {
 				limit = fmt.Sprintf("%d", n)
 			}
-			return tooleval.Blamef(tooleval.OwnerAgent, "the model's reply was cut off at %s of output tokens; option max_tokens sets another limit", limit)
+			return tooleval.Blamef(tooleval.OwnerAgent,
+				"the model's reply was cut off at %s of output tokens; option max_tokens sets another limit", limit)
 		case overflow:
 			return tooFull("")
 		case refused:
@@ -138,7 +139,8 @@ func (r *run) loop(ctx context.Context, c conversation) error {
 		}
 		c.answer(results)
 	}
-	return tooleval.Blamef(tooleval.OwnerAgent, "the model gave no answer in %d turns; option max_turns sets another limit", r.agent.settings.MaxTurns)
+	return tooleval.Blamef(tooleval.OwnerAgent,
+		"the model gave no answer in %d turns; option max_turns sets another limit", r.agent.settings.MaxTurns)
 }
 
 // tooFull is the error of a conversation that outgrew the model.
@@ -149,8 +151,8 @@ func tooFull(said string) error {
 	return tooleval.Blamef(tooleval.OwnerAgent, "the conversation no longer fits into the model's context window%s", said)
 }
 
-// serve makes the calls of one turn at the same time and returns their results in the order of the calls. An error is the
-// harness's or the world's.
+// serve makes the calls of one turn at the same time and returns their results in the order of the calls. An error is
+// the harness's or the world's.
 func (r *run) serve(ctx context.Context, calls []call) ([]result, error) {
 	results, errs := make([]result, len(calls)), make([]error, len(calls))
 	slots := make(chan struct{}, maxParallel)

@@ -86,7 +86,8 @@ func (c *openAIChat) fault(err error) error {
 		return tooFull(short(e.Message))
 	case openaichat.Auth, openaichat.ModelNotFound, openaichat.BadRequest:
 		if e.Status != 408 && e.Status != 409 {
-			// It is in what was asked for: the key, the model's name, a parameter, a schema. The model had no part in it.
+			// It is in what was asked for: the key, the model's name, a parameter, a schema. The model had no part in
+			// it.
 			return tooleval.Blame(tooleval.OwnerUser, err)
 		}
 	}

@@ -28,7 +28,8 @@ type Prices struct {
 	Models map[string]Price `json:"models"`
 }
 
-// A Price is in US dollars for a million tokens. A part that is nil is unknown, and so is the cost of a run that used it.
+// A Price is in US dollars for a million tokens. A part that is nil is unknown, and so is the cost of a run that used
+// it.
 type Price struct {
 	Input  *float64 `json:"input"`
 	Output *float64 `json:"output"`
@@ -37,8 +38,8 @@ type Price struct {
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 }
 
-// LoadPrices reads a table from a file, or the one that is built in when path is empty. A table of one's own stands alone:
-// models that it does not name have no price.
+// LoadPrices reads a table from a file, or the one that is built in when path is empty. A table of one's own stands
+// alone: models that it does not name have no price.
 func LoadPrices(path string) (*Prices, error) {
 	if path == "" {
 		return parsePrices(builtIn)

@@ -29,8 +29,8 @@ const (
 type Settings struct {
 	Provider string // Anthropic or OpenAI
 	Model    string
-	// BaseURL is the server's address; empty stands for ANTHROPIC_BASE_URL or OPENAI_BASE_URL, and where that is not set
-	// for the vendor's own. OpenAI's ends with /v1, Anthropic's does not.
+	// BaseURL is the server's address; empty stands for ANTHROPIC_BASE_URL or OPENAI_BASE_URL, and where that is not
+	// set for the vendor's own. OpenAI's ends with /v1, Anthropic's does not.
 	BaseURL string
 	// MaxTurns bounds the requests of a run; 0 stands for DefaultMaxTurns.
 	MaxTurns int
@@ -39,8 +39,8 @@ type Settings struct {
 	// Temperature and Seed are sent when they are set. Anthropic's API has neither.
 	Temperature *float64
 	Seed        *int64
-	// Retries is how often a request is repeated that failed for the time being; 0 stands for DefaultRetries, a negative
-	// number for never.
+	// Retries is how often a request is repeated that failed for the time being; 0 stands for DefaultRetries, a
+	// negative number for never.
 	Retries int
 }
 
@@ -72,7 +72,8 @@ func Parse(spec string) (Settings, error) {
 			if strings.Contains(name, "key") || strings.Contains(name, "token") && name != "max_tokens" {
 				hint = "; keys are read from the environment"
 			}
-			return fail("unknown option %q%s; the options are %s%s", name, tooleval.DidYouMean(name, options), strings.Join(options, ", "), hint)
+			return fail("unknown option %q%s; the options are %s%s", name,
+				tooleval.DidYouMean(name, options), strings.Join(options, ", "), hint)
 		}
 		if len(list) > 1 {
 			return fail("option %s is given twice", name)

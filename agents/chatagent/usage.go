@@ -62,7 +62,8 @@ func (u *usage) add(t used) {
 	u.turns = append(u.turns, t)
 }
 
-// total is the sum. A count that is missing in one turn is unknown in the sum; so is the cost, when the model has no price.
+// total is the sum. A count that is missing in one turn is unknown in the sum; so is the cost, when the model has no
+// price.
 func (u *usage) total(p *Prices, model string) *tooleval.Usage {
 	turns := int64(len(u.turns))
 	out := &tooleval.Usage{Model: model, Turns: &turns}

@@ -1,6 +1,6 @@
-// Package httpagent evaluates an agent that is a web service: each run is one POST of the assignment to its URL, with the
-// address and the token of the run's tools, and the response is the agent's result. docs/protocol-http.md says all that the
-// agent's side needs.
+// Package httpagent evaluates an agent that is a web service: each run is one POST of the assignment to its URL, with
+// the address and the token of the run's tools, and the response is the agent's result. docs/protocol-http.md says all
+// that the agent's side needs.
 //
 //	agent, err := httpagent.New("http://localhost:8000/run", httpagent.Options{Token: os.Getenv("TOOLEVAL_HTTP_TOKEN")})
 //	result, err := agent.Run(ctx, assignment, tools)
@@ -8,8 +8,8 @@
 // # Limits
 //
 // The tools are served on loopback, so the agent has to run on this machine or reach it through a tunnel. A request is
-// repeated only while no connection can be made: once one is there, the agent may have begun to work. What the service keeps
-// between runs is its own affair; every run has an id, by which it can tell them apart.
+// repeated only while no connection can be made: once one is there, the agent may have begun to work. What the service
+// keeps between runs is its own affair; every run has an id, by which it can tell them apart.
 package httpagent
 
 import (
@@ -56,7 +56,8 @@ func New(address string, o Options) (*Agent, error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("agent %q: want http://HOST… or https://HOST…", address)
 	case u.User != nil: // it becomes part of records
-		return nil, fmt.Errorf("agent %s: want a URL without a user and a password; set TOOLEVAL_HTTP_TOKEN for a bearer token", u.Redacted())
+		return nil, fmt.Errorf(
+			"agent %s: want a URL without a user and a password; set TOOLEVAL_HTTP_TOKEN for a bearer token", u.Redacted())
 	case u.Fragment != "":
 		return nil, fmt.Errorf("agent %q: want a URL without a fragment", address)
 	}
@@ -88,11 +89,12 @@ type tools struct {
 	Token string `json:"token"`
 }
 
-// Run posts the assignment and waits for the result. The calls are seen at the tools' own server, whatever the agent says.
+// Run posts the assignment and waits for the result. The calls are seen at the tools' own server, whatever the agent
+// says.
 //
-// An error is blamed on infra when the agent could not be reached, broke the connection, or answered 408, 429, 502, 503 or
-// 504; on the user when the answer is a redirect, 401, 403, 404 or 405; on the owner that the agent names in its error (agent,
-// infra or user), and else on the agent. When ctx is done first, it is the context's cause.
+// An error is blamed on infra when the agent could not be reached, broke the connection, or answered 408, 429, 502, 503
+// or 504; on the user when the answer is a redirect, 401, 403, 404 or 405; on the owner that the agent names in its
+// error (agent, infra or user), and else on the agent. When ctx is done first, it is the context's cause.
 func (a *Agent) Run(ctx context.Context, as tooleval.Assignment, handler tooleval.ToolHandler) (tooleval.AgentResult, error) {
 	e, err := mcpagent.Serve(ctx, as.Tools, handler, mcpagent.Options{PlainCalls: true})
 	if err != nil {
@@ -136,8 +138,8 @@ func (a *Agent) Run(ctx context.Context, as tooleval.Assignment, handler tooleva
 	status := e.Status()
 	if !status.Connected && len(as.Tools) > 0 {
 		if !loopback(a.url) { // a tunnel would have a loopback name
-			return fail(tooleval.Blamef(tooleval.OwnerInfra, "it answered without reaching its tools, which are served on this machine's loopback alone: "+
-				"run it here, or reach it and its tools through a tunnel"))
+			return fail(tooleval.Blamef(tooleval.OwnerInfra, "it answered without reaching its tools, which are served on "+
+				"this machine's loopback alone: run it here, or reach it and its tools through a tunnel"))
 		}
 		warnings = append(warnings, "it answered without connecting to its tools")
 	}

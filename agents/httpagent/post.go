@@ -17,8 +17,8 @@ import (
 
 // post sends the request, again and again as long as no connection can be made.
 func (a *Agent) post(ctx context.Context, id string, body []byte) (*http.Response, error) {
-	// The library itself repeats requests with an Idempotency-Key when a connection that was kept alive breaks. So none is
-	// kept, and HTTP/2, which has rules of its own, is off.
+	// The library itself repeats requests with an Idempotency-Key when a connection that was kept alive breaks. So none
+	// is kept, and HTTP/2, which has rules of its own, is off.
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, Protocols: new(http.Protocols),
 		DialContext: (&net.Dialer{Timeout: a.options.ConnectWithin}).DialContext, TLSHandshakeTimeout: a.options.ConnectWithin,
@@ -85,7 +85,8 @@ func refusal(resp *http.Response, body []byte) error {
 	case s == http.StatusRequestTimeout, s == http.StatusTooManyRequests, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		owner = tooleval.OwnerInfra
-	case s >= 300 && s < 400, s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
+	case s >= 300 && s < 400, s == http.StatusUnauthorized, s == http.StatusForbidden,
+		s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		owner = tooleval.OwnerUser
 	}
 	if json.Unmarshal(body, &said) == nil && said.Error.Message != "" {

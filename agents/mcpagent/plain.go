@@ -12,7 +12,8 @@ import (
 	"github.com/tooleval/tooleval/internal/wire"
 )
 
-// plainCall answers one call that came without MCP. The body and the answer are those of tools/call in docs/protocol.md.
+// plainCall answers one call that came without MCP. The body and the answer are those of tools/call in
+// docs/protocol.md.
 func (e *Endpoint) plainCall(w http.ResponseWriter, r *http.Request) {
 	fail := func(status int, owner tooleval.Owner, format string, args ...any) {
 		type failure struct {

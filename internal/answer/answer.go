@@ -12,9 +12,9 @@ import (
 // budget bounds the bytes that are looked at in search of an object at the end of a text.
 const budget = 16 << 20
 
-// JSONObject is the one JSON object that a text is or ends with, in compact form: the whole text, else the object in its
-// last fenced block that holds one, else the object that the text ends with, else its last line that is one. Words before
-// it don't matter; an object in the middle of a sentence is not an answer.
+// JSONObject is the one JSON object that a text is or ends with, in compact form: the whole text, else the object in
+// its last fenced block that holds one, else the object that the text ends with, else its last line that is one. Words
+// before it don't matter; an object in the middle of a sentence is not an answer.
 func JSONObject(text string) (tooleval.Raw, bool) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "{") {
