@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -64,9 +65,22 @@ func (a *App) backend(ctx context.Context, s *tooleval.Suite, name string, live 
 			"or cmd:COMMAND, acp:COMMAND, http://…, https://…, anthropic:MODEL, openai:MODEL",
 			name, s.Name, tooleval.DidYouMean(name, append(foreign, known...)), strings.Join(known, ", "), strings.Join(foreign, ", "))
 	}
-	agent, err := mind.New(ctx, a.getenv)
+	agent, err := makeMind(ctx, mind, a.getenv)
 	if err != nil {
 		return engine.Backend{}, fmt.Errorf("--agent %s: %w", name, err)
 	}
 	return engine.Backend{Name: name, Agent: agent, Aliases: mind.Aliases}, nil
+}
+
+// makeMind calls a mind's New, which is somebody else's code.
+func makeMind(ctx context.Context, m tooleval.Mind, getenv func(string) string) (agent tooleval.Agent, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			agent, err = nil, fmt.Errorf("making the mind panicked: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if agent, err = m.New(ctx, getenv); err == nil && agent == nil {
+		err = errors.New("its New returned neither an agent nor an error")
+	}
+	return agent, err
 }

@@ -49,7 +49,6 @@ func Main(suites ...*tooleval.Suite) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "\nstopping: the runs in flight are being recorded as cancelled; interrupt again to stop at once")
 		cancel(errInterrupted)
 		<-signals
 		os.Exit(exitCancelled)
@@ -61,11 +60,18 @@ func Main(suites ...*tooleval.Suite) {
 // Run runs the command and returns its exit code.
 func (a *App) Run(ctx context.Context) int {
 	defer a.guard()()
+	if err := a.distinctSuites(); err != nil {
+		a.complain(err)
+		return exitUsage
+	}
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = context.Cause(ctx) // a command that ended early without a word
+	}
 	code := exitCode(ctx, err)
 	if code == exitUsage {
 		a.complain(err)
@@ -79,7 +85,7 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case ctx.Err() != nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+	case ctx.Err() != nil: // not: err is a cancellation, which may be one inside an agent
 		return exitCancelled
 	case errors.As(err, &gate):
 		return gate.code()
@@ -127,6 +133,18 @@ func (a *App) getenv(name string) string {
 
 // suite finds a suite by its name or by the path of its folder.
 func (a *App) suite(name string) (*tooleval.Suite, error) { return a.loadSuite(name) }
+
+// distinctSuites fails when two suites of this binary have one name: only the first could ever be run.
+func (a *App) distinctSuites() error {
+	seen := map[string]bool{}
+	for _, s := range a.Suites {
+		if seen[s.Name] {
+			return fmt.Errorf("two suites of this binary are named %q: rename one in the list that main writes down", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
 
 // suiteNames are the suites of this binary.
 func (a *App) suiteNames() []string {

@@ -88,23 +88,31 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 	}
 	for name, value := range h.Options {
 		flag := cmd.Flags().Lookup(name)
-		if flag == nil || flag.Changed || slices.Contains(notTakenOver, name) || slices.Contains(gateFlagNames, name) {
+		if flag == nil || flag.Changed || slices.Contains(notTakenOver, name) {
 			continue
 		}
 		if err := setFlag(flag, value); err != nil {
 			return fmt.Errorf("the stored option --%s %s: %w", name, strconv.Quote(value), err)
 		}
+		flag.Changed = true // the next resume must find it again
 	}
 	return nil
 }
 
-// notTakenOver are the flags that belong to one call and not to the eval.
-var notTakenOver = []string{"suite", "live", "seed", "agent", "runs", "results", "resume", "retry", "format", "verbose", "watch"}
+// ofOneCall are the flags that say nothing about the eval; those of gates are of their kind.
+var ofOneCall = append([]string{"results", "resume", "retry", "format", "verbose", "watch"}, gateFlagNames...)
 
-// options are the flags that were given, as the header keeps them.
+// notTakenOver are the flags that the header has by itself, or that belong to one call.
+var notTakenOver = append([]string{"suite", "live", "seed", "agent", "runs"}, ofOneCall...)
+
+// options are the flags that were given, now or when the eval was started, as the header keeps them.
 func options(cmd *cobra.Command) map[string]string {
 	o := map[string]string{}
-	cmd.Flags().Visit(func(f *pflag.Flag) { o[f.Name] = flagText(f) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains(ofOneCall, f.Name) {
+			o[f.Name] = flagText(f)
+		}
+	})
 	return o
 }
 

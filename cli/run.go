@@ -76,6 +76,9 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 		text, _ := name.(string)
 		return text
 	}
+	defer context.AfterFunc(ctx, func() {
+		fmt.Fprintln(a.Stderr, "\nstopping: the runs in flight are being recorded as cancelled; interrupt again to stop at once")
+	})()
 	builder := report.NewBuilder(e.store.Header(), o)
 	gathered := f.gate.watch(e.store.Header())
 	_, tty := terminal(a.Stderr)
@@ -90,11 +93,14 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 			return err
 		},
 		Report: func(_ engine.Job, run *tooleval.Run, _ bool) {
-			builder.Add(run)
+			name, _ := names.LoadAndDelete(run)
+			clean := e.store.Redacted(run)
+			names.Store(clean, name)
+			builder.Add(clean)
 			if gathered != nil {
-				gathered.Add(run, "")
+				gathered.Add(clean, "")
 			}
-			names.Delete(run)
+			names.Delete(clean)
 			bar.Add(1)
 		},
 	}
@@ -142,8 +148,8 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 	}
 	folder := plain.Text(e.store.Path())
 	switch {
-	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
-		fmt.Fprintf(a.Stderr, "cancelled; what was finished is in %s; go on with: tooleval run --resume %s --retry cancelled\n", folder, e.store.Header().ID)
+	case ctx.Err() != nil:
+		fmt.Fprintf(a.Stderr, "cancelled; what was finished is in %s; go on with: tooleval run --resume %s --retry cancelled\n", folder, folder)
 	case err == nil && f.format == "table":
 		fmt.Fprintf(a.Stdout, "\nEvery run is a file in %s; see one again with: tooleval show FILE\n", folder)
 	}
@@ -177,6 +183,9 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 		}
 		return nil, fmt.Errorf("suite %q has no %s world: %s", s.Name, world, hint)
 	}
+	if err := s.Validate(a.getenv); err != nil { // before its minds are made, which may rest on what is wrong
+		return nil, err
+	}
 	backends, err := a.backends(ctx, s, f.agents, f.live, f.sandbox)
 	if err != nil {
 		return nil, err
@@ -208,14 +217,14 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 	if header.Provenance.SuiteDigest, err = engine.SuiteDigest(s, tasks); err != nil {
 		return nil, err
 	}
-	if header.Tasks, err = plannedTasks(e.plan, tasks); err != nil {
-		return nil, err
-	}
 	e.runner, err = engine.NewRunner(list, backends, e.plan, engine.RunnerOptions{
 		Timeout: f.timeout, Resources: tooleval.Resources{Judge: f.judge, Getenv: a.getenv}, Getenv: a.getenv,
 		Provenance: header.Provenance, Eval: header.ID,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if header.Tasks, err = plannedTasks(e, tasks); err != nil {
 		return nil, err
 	}
 	if err := e.runner.Preflight(ctx, e.plan); err != nil {
@@ -234,18 +243,18 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 }
 
 // plannedTasks are the tasks of the plan with the digests of their content.
-func plannedTasks(p *engine.Plan, tasks []tooleval.Task) ([]tooleval.EvalTask, error) {
+func plannedTasks(e *eval, tasks []tooleval.Task) ([]tooleval.EvalTask, error) {
 	byID := map[string]*tooleval.Task{}
 	for i := range tasks {
 		byID[tasks[i].ID] = &tasks[i]
 	}
 	var list []tooleval.EvalTask
-	for _, t := range p.Tasks() {
+	for _, t := range e.plan.Tasks() {
 		digest, err := engine.TaskDigest(byID[t[1]])
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, tooleval.EvalTask{ID: t[1], Digest: digest})
+		list = append(list, tooleval.EvalTask{ID: t[1], Digest: digest, Contents: e.runner.Contents(t[0], t[1])})
 	}
 	return list, nil
 }

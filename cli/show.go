@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ computed anew from the run files.`,
 			if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(args[0], "eval.json") {
 				return a.showRun(args[0], &f)
 			}
-			return a.showEval(args[0], &f)
+			return a.showEval(cmd.Context(), args[0], &f)
 		},
 	}
 	flags := cmd.Flags()
@@ -70,7 +71,7 @@ func (a *App) showRun(path string, f *runFlags) error {
 	return report.RunCard(a.Stdout, run, termOptions(a.Stdout, f.verbose, a.getenv))
 }
 
-func (a *App) showEval(name string, f *runFlags) error {
+func (a *App) showEval(ctx context.Context, name string, f *runFlags) error {
 	dir, err := store.Find(f.results, name)
 	if err != nil {
 		return err
@@ -85,6 +86,9 @@ func (a *App) showEval(name string, f *runFlags) error {
 			if err != nil {
 				fmt.Fprintln(a.Stderr, plain.Text("set aside: "+err.Error()))
 				continue
+			}
+			if err := context.Cause(ctx); err != nil {
+				return err
 			}
 			builder.Add(run)
 		}

@@ -41,7 +41,7 @@ func TestL01FullDisk(t *testing.T) {
 			break
 		}
 	}
-	wantError(t, err, "the disk is full: free space and run again with --resume "+header().ID, filepath.Join(e.Path(),
+	wantError(t, err, "the disk is full: free space and run again with --resume "+e.Path(), filepath.Join(e.Path(),
 		runsDir))
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v is not ENOSPC", err)

@@ -86,7 +86,7 @@ func Create(results string, eval tooleval.Eval, opts Options) (*Eval, error) {
 	path := filepath.Join(results, eval.ID)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("eval %s exists: go on with it by --resume %s, or take another id: %w", path, eval.ID, err)
+			return nil, fmt.Errorf("eval %s exists: go on with it by --resume %s, or take another id: %w", path, path, err)
 		}
 		return nil, fmt.Errorf("results folder %s: %w", results, advise(err))
 	}
@@ -244,7 +244,7 @@ func (e *Eval) Close() error {
 // advise adds to an error what can be done about it.
 func (e *Eval) advise(err error) error {
 	if isDiskFull(err) {
-		return fmt.Errorf("the disk is full: free space and run again with --resume %s: %w", e.header.ID, err)
+		return fmt.Errorf("the disk is full: free space and run again with --resume %s: %w", e.path, err)
 	}
 	return advise(err)
 }

@@ -59,7 +59,7 @@ func TestCreateErrors(t *testing.T) {
 	}
 	defer e.Close()
 	_, err = Create(results, header("a"), Options{})
-	wantError(t, err, "exists", "--resume "+header().ID)
+	wantError(t, err, "exists", "go on with it by --resume ")
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v is not fs.ErrExist", err)
 	}

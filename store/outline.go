@@ -17,7 +17,7 @@ import (
 
 // Outlines streams the agent's runs without their bulk, several times as fast as [Reader.Runs]: in the order of their
 // files' names, several attempts at one run included, runs of baselines left out. What is filled in of a Run is what
-// totals are made of: which run it is, Ending, ErrorOwner, Started, Provenance.Attempts, the verdict, the scores and the
+// totals are made of: which run it is, Identity, Ending, ErrorOwner, Started, Provenance.Attempts, the verdict, the scores and the
 // names and verdicts of the checks in Score, the category and owner in Failure, and Tool, Status and TookMS of the calls.
 // What is left out is not checked either: a file that is damaged only there is taken as good.
 //
@@ -55,7 +55,7 @@ func (r *Reader) Outlines() iter.Seq2[File, error] {
 					if !yield(File{}, &BadFile{file.Path, o.err}) {
 						return
 					}
-				case o.run.Baseline != "":
+				case o.run.Baseline != "" || !r.header.Current(&o.run):
 				case !yield(file, nil):
 					return
 				}
@@ -220,6 +220,9 @@ func (o *outliner) outline(run *tooleval.Run) error {
 			run.World = o.word()
 		case "baseline":
 			run.Baseline = o.word()
+		case "identity": // not a word: it differs in every file
+			raw, _ := o.text()
+			run.Identity = string(raw)
 		case "ending":
 			run.Ending = tooleval.Ending(o.word())
 		case "error_owner":

@@ -15,7 +15,7 @@ import (
 
 // outlined is what is left of a run in its outline.
 func outlined(r *tooleval.Run) tooleval.Run {
-	o := tooleval.Run{Eval: r.Eval, Suite: r.Suite, TaskID: r.TaskID, Index: r.Index, Mind: r.Mind, World: r.World,
+	o := tooleval.Run{Eval: r.Eval, Suite: r.Suite, TaskID: r.TaskID, Index: r.Index, Mind: r.Mind, World: r.World, Identity: r.Identity,
 		Ending: r.Ending, ErrorOwner: r.ErrorOwner, Started: r.Started}
 	o.Score.Verdict = r.Score.Verdict
 	o.Score.Outcome.Score, o.Score.Process.Score = r.Score.Outcome.Score, r.Score.Process.Score

@@ -81,17 +81,17 @@ func (r *Reader) Path() string { return r.path }
 // Header is the header of the eval.
 func (r *Reader) Header() tooleval.Eval { return r.header }
 
-// Runs streams the agent's runs: by mind and task in the order of the plan (what is not in the plan last, by name),
+// Runs streams the agent's runs that belong to the eval as it is planned now ([tooleval.Eval.Current]): by mind and task in the order of the plan (what is not in the plan last, by name),
 // then by index, earlier attempts at the same run first (by Provenance.Attempts, then by the time they started). Runs
 // of baselines are left out wherever they lie.
 //
 // One run at a time is in memory, and a few words for each file. A file that can't be read is yielded as a [*BadFile]
 // in the place of its run, or at the end when it can't be told which run that would be; the rest is not affected. Files
 // that begin with a dot or don't end in .json are ignored. Symbolic links are not followed.
-func (r *Reader) Runs() iter.Seq2[*tooleval.Run, error] { return onlyRuns(r.stream(false)) }
+func (r *Reader) Runs() iter.Seq2[*tooleval.Run, error] { return r.current(r.stream(false)) }
 
 // Baselines streams the runs of baselines, first by the baseline's name and then like [Reader.Runs].
-func (r *Reader) Baselines() iter.Seq2[*tooleval.Run, error] { return onlyRuns(r.stream(true)) }
+func (r *Reader) Baselines() iter.Seq2[*tooleval.Run, error] { return r.current(r.stream(true)) }
 
 // A File is a run and where it is stored.
 type File struct {
@@ -100,7 +100,8 @@ type File struct {
 	Run  *tooleval.Run
 }
 
-// Files streams all runs, those of [Reader.Runs] and then those of [Reader.Baselines], with their paths.
+// Files streams all runs with their paths: those of the agent in the order of [Reader.Runs] and then those of baselines, also
+// those of definitions that the eval has left behind.
 func (r *Reader) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for _, baselines := range []bool{false, true} {
@@ -113,9 +114,12 @@ func (r *Reader) Files() iter.Seq2[File, error] {
 	}
 }
 
-func onlyRuns(files iter.Seq2[File, error]) iter.Seq2[*tooleval.Run, error] {
+func (r *Reader) current(files iter.Seq2[File, error]) iter.Seq2[*tooleval.Run, error] {
 	return func(yield func(*tooleval.Run, error) bool) {
 		for f, err := range files {
+			if err == nil && !r.header.Current(f.Run) {
+				continue
+			}
 			if !yield(f.Run, err) {
 				return
 			}

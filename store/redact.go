@@ -203,3 +203,20 @@ func (r *Redactor) literal(b []byte) []byte {
 	}
 	return appendLiteral(nil, clean)
 }
+
+// Redacted is run, or, where a known secret occurs in it, a copy as it is stored: for whatever is printed beside the files.
+func (e *Eval) Redacted(run *tooleval.Run) *tooleval.Run {
+	if e.red == nil {
+		return run
+	}
+	plain, stored := encodeRun(nil, run, nil), encodeRun(nil, run, e.red)
+	if bytes.Equal(plain, stored) {
+		return run
+	}
+	clean, err := decodeRun(stored)
+	if err != nil { // what is written can be read; if not, nothing is better than a secret
+		return &tooleval.Run{Eval: run.Eval, Suite: run.Suite, TaskID: run.TaskID, Index: run.Index, Mind: run.Mind,
+			Baseline: run.Baseline, Identity: run.Identity, Ending: run.Ending}
+	}
+	return clean
+}
