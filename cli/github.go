@@ -53,7 +53,7 @@ func (a *App) annotate(r *compare.Result) {
 			for i := range lines {
 				lines[i] = plain.Text(lines[i])
 			}
-			say(kinds[want], fmt.Sprintf("tooleval: %s %s (%s)", strings.ReplaceAll(c.Name, "_", " "), want, c.Mind), strings.Join(lines, "\n"))
+			say(kinds[want], fmt.Sprintf("tooleval: %s %s (%s)", c.Words(), strings.ReplaceAll(string(want), "_", " "), c.Mind), strings.Join(lines, "\n"))
 		}
 	}
 }

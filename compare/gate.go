@@ -321,7 +321,7 @@ func orNone(s string) string {
 func (r *Result) Explain() []string {
 	var lines []string
 	for _, c := range r.Conditions {
-		line := fmt.Sprintf("%s: %s (%s", c.Answer.words(), strings.ReplaceAll(plain.Text(c.Name), "_", " "), plain.Text(c.Bar))
+		line := fmt.Sprintf("%s: %s (%s", c.Answer.words(), plain.Text(c.Words()), plain.Text(c.Bar))
 		if c.Mind != "" {
 			line += ", " + plain.Text(plain.Clip(c.Mind, maxName))
 		}
@@ -335,6 +335,14 @@ func (r *Result) Explain() []string {
 		}
 	}
 	return lines
+}
+
+// Words is the name for people: "pass rate", "pass^3".
+func (c *Condition) Words() string {
+	if k, ok := strings.CutPrefix(c.Name, "pass_hat_"); ok {
+		return "pass^" + k
+	}
+	return strings.ReplaceAll(c.Name, "_", " ")
 }
 
 func (a Answer) words() string { return strings.ReplaceAll(string(a), "_", " ") }

@@ -41,7 +41,7 @@ func (m *markdown) gate(r *compare.Result) {
 	m.printf("# Gate: %s\n\n", answerWords[r.Answer])
 	m.table("Condition", "Mind", "Bar", "Measured", "Answer", "Why")
 	for _, c := range r.Conditions {
-		m.row(escape(c.Name), escape(c.Mind), escape(c.Bar), c.Measured, escape(answerWords[c.Answer]), escape(c.Why))
+		m.row(escape(c.Words()), escape(c.Mind), escape(c.Bar), c.Measured, escape(answerWords[c.Answer]), escape(c.Why))
 	}
 	m.printf("\n")
 	for _, c := range r.Conditions {
