@@ -285,7 +285,7 @@ func (c *comparison) questions() {
 		q.AdjustedP = adjusted
 		if q.Direction != stats.CannotTell && !(adjusted.OK && adjusted.Value <= 1-c.o.Level) {
 			q.Direction = stats.CannotTell
-			q.Why = fmt.Sprintf("p = %.3g by itself, %.3g corrected for the number of questions", q.P.Value, adjusted.Value)
+			q.Why = fmt.Sprintf("%s by itself, %s corrected for the number of questions", pText(q.P.Value), pText(adjusted.Value))
 		}
 	}
 }
@@ -341,7 +341,7 @@ func (c *comparison) tasks() {
 			if d.Difference.Value < 0 {
 				t.Status = Worse
 			}
-			t.Why = fmt.Sprintf("p = %.2g after the correction for %d tasks", adjusted.Value, len(list))
+			t.Why = fmt.Sprintf("%s after the correction for %d tasks", pText(adjusted.Value), len(list))
 		case b.flaky() || a.flaky():
 			t.Status = Flaky
 		default:
@@ -350,11 +350,11 @@ func (c *comparison) tasks() {
 		switch {
 		case t.Why != "":
 		case t.Flipped:
-			t.Why = fmt.Sprintf("it flipped, but p = %.2g after the correction for %d tasks: more runs would tell", adjusted.Value, len(list))
+			t.Why = fmt.Sprintf("it flipped, but %s after the correction for %d tasks: more runs would tell", pText(adjusted.Value), len(list))
 		case d.Difference.Value == 0:
 			t.Why = "the pass rates are equal"
 		default:
-			t.Why = fmt.Sprintf("nothing shown: p = %.2g after the correction for %d tasks", adjusted.Value, len(list))
+			t.Why = fmt.Sprintf("nothing shown: %s after the correction for %d tasks", pText(adjusted.Value), len(list))
 		}
 		if d.Direction == stats.CannotTell && d.Why == "" {
 			d.Why = t.Why
@@ -448,3 +448,11 @@ func byMove[T any](list []T, move func(*T) float64) {
 }
 
 func abs(v float64) float64 { return max(v, -v) }
+
+// pText is a p-value for people.
+func pText(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p = %.3f", p)
+}

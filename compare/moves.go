@@ -82,7 +82,7 @@ func (c *comparison) checks() {
 		check.AdjustedP = adjusted
 		if !(adjusted.OK && adjusted.Value <= 1-c.o.Level) && check.Direction != stats.CannotTell {
 			check.Direction = stats.CannotTell
-			check.Why = fmt.Sprintf("p = %.2g after the correction for %d checks", adjusted.Value, len(list))
+			check.Why = fmt.Sprintf("%s after the correction for %d checks", pText(adjusted.Value), len(list))
 		}
 		if list[i].moved {
 			c.pair.Checks = append(c.pair.Checks, *check)

@@ -153,8 +153,8 @@ func (r *regression) compare(task, check string, before, after, best stats.Count
 		r.say(task, check, NotEnough, "%s, and %d have no verdict, which decides", counts, unscored)
 	case fell(after):
 		d := stats.CompareRates(before, after, 0.95)
-		r.say(task, check, Fail, "%s: %+.0f points (95 %% interval %+.0f to %+.0f; p = %.2g by itself)", counts,
-			100*d.Difference.Value, 100*d.Interval.Low, 100*d.Interval.High, d.P.Value)
+		r.say(task, check, Fail, "%s: %+.0f points (95 %% interval %+.0f to %+.0f; %s by itself)", counts,
+			100*d.Difference.Value, 100*d.Interval.Low, 100*d.Interval.High, pText(d.P.Value))
 	case decides && fell(worst):
 		r.say(task, check, NotEnough, "%s, and %d have no verdict, which decides", counts, unscored)
 	}

@@ -238,11 +238,11 @@ func (p *printer) pairTasks(pr *compare.Pair) {
 		}
 		what, style := statusSign(t)
 		diff := taskDifference(t)
-		row := func(diff string) []cell {
-			return []cell{say(cut(t.ID, 40)), say(taskRate(t.Base)), say(taskRate(t.Candidate)), {diff, style}, {what, style}}
+		row := func(width int, diff string) []cell {
+			return []cell{say(cut(t.ID, width)), say(taskRate(t.Base)), say(taskRate(t.Candidate)), {diff, style}, {what, style}}
 		}
-		g.rows = append(g.rows, row(diff))
-		narrow.rows = append(narrow.rows, row(strings.Replace(diff, " [", "\n[", 1)))
+		g.rows = append(g.rows, row(40, diff))
+		narrow.rows = append(narrow.rows, row(20, strings.Replace(diff, " [", "\n[", 1)))
 	}
 	if len(g.rows) == 0 {
 		return

@@ -104,26 +104,33 @@ func (s *skim) skip() (first byte) {
 		return first
 	}
 	depth := 0
-	for s.i < len(s.b) {
-		switch s.b[s.i] {
+	for i, b := s.i, s.b; i < len(b); i++ {
+		if !structural[b[i]] {
+			continue
+		}
+		switch b[i] {
 		case '"':
+			s.i = i
 			if s.text(); s.bad {
 				return first
 			}
-			continue
+			i = s.i - 1
 		case '{', '[':
 			depth++
-		case '}', ']':
+		default:
 			if depth--; depth == 0 {
-				s.i++
+				s.i = i + 1
 				return first
 			}
 		}
-		s.i++
 	}
+	s.i = len(s.b)
 	s.bad = true
 	return first
 }
+
+// structural are the bytes that matter when a value is skipped.
+var structural = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
 
 // scalar is a number, true, false or null.
 func (s *skim) scalar() []byte {
