@@ -10,6 +10,7 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/agents"
+	finaltext "github.com/tooleval/tooleval/internal/answer"
 )
 
 // providerFaults are texts that agents print when their model's server, not they, failed.
@@ -27,7 +28,7 @@ const longAnswer = 2000
 func (t *attempt) conclude(ctx context.Context) (tooleval.AgentResult, error) {
 	a, readErr := t.read()
 	result := tooleval.AgentResult{
-		Response: tooleval.Text(a.text), State: state(a.text), Usage: a.usage,
+		Response: tooleval.Text(a.text), State: stateOf(a.text), Usage: a.usage,
 		Evidence: &tooleval.Evidence{Channel: tooleval.OverMCP, Incomplete: t.agent.profile.Incomplete},
 	}
 	if model := t.agent.values["model"]; model != "" {
@@ -91,7 +92,7 @@ func (t *attempt) verdict(ctx context.Context, a answer, readErr error) error {
 
 // success looks for the failures that agents report with exit code 0.
 func (t *attempt) success(a answer, readErr error) error {
-	if t.status.Calls == 0 && state(a.text) == nil {
+	if t.status.Calls == 0 && stateOf(a.text) == nil {
 		texts := []string{a.trouble}
 		if len(a.text) < longAnswer {
 			texts = append(texts, a.text)
@@ -154,4 +155,10 @@ func (t *attempt) hint(a answer) string {
 		return fmt.Sprintf("; it said: %q", around(a.text, providerFaults[0]))
 	}
 	return ""
+}
+
+// stateOf is the JSON object that an answer is or ends with; nil when it has none.
+func stateOf(text string) tooleval.Raw {
+	state, _ := finaltext.JSONObject(text)
+	return state
 }

@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -182,43 +180,4 @@ func joined(list []any) string {
 		}
 	}
 	return b.String()
-}
-
-// state is the JSON object that an answer is: the whole of it, the one in its last fence, or its last line that is one.
-func state(text string) tooleval.Raw {
-	text = strings.TrimSpace(text)
-	if s := jsonObject(text); s != nil {
-		return s
-	}
-	const fence = "```"
-	if end := strings.LastIndex(text, fence); end > 0 {
-		if start := strings.LastIndex(text[:end], fence); start >= 0 {
-			inside := text[start+len(fence) : end]
-			if first, rest, ok := strings.Cut(inside, "\n"); ok && !strings.Contains(first, "{") {
-				inside = rest // behind the language
-			}
-			if s := jsonObject(inside); s != nil {
-				return s
-			}
-		}
-	}
-	lines := strings.Split(text, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if s := jsonObject(lines[i]); s != nil {
-			return s
-		}
-	}
-	return nil
-}
-
-func jsonObject(s string) tooleval.Raw {
-	raw := tooleval.Raw(strings.TrimSpace(s))
-	if len(raw) == 0 || raw[0] != '{' || !raw.Valid() {
-		return nil
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return nil
-	}
-	return b.Bytes()
 }

@@ -1,36 +1,10 @@
 package profile
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/tooleval/tooleval"
 )
-
-func TestState(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"a": 1}`:                                  `{"a":1}`,
-		" {\n\"a\": 12345678901234567890 }\n":       `{"a":12345678901234567890}`,
-		"Here:\n```json\n{\"a\": 1}\n```\nDone.":    `{"a":1}`,
-		"Here:\n```\n{\"a\":\n 1}\n```":             `{"a":1}`,
-		"```{\"a\":1}```":                           `{"a":1}`,
-		"first {\"a\":1}\n{\"b\":2}\n{\"c\":3}\nok": `{"c":3}`,
-		"```js\n1\n```\n{\"a\":1}":                  `{"a":1}`,
-		"so {\"a\":1}":                              "",
-		"42":                                        "",
-		"[1]":                                       "",
-		"{\"a\":1} {\"b\":2}":                       "",
-		"{broken":                                   "",
-		"{\"a\":\"\xff\"}":                          "",
-		"":                                          "",
-		"```":                                       "",
-		strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000): "",
-	} {
-		if got := state(text); string(got) != want {
-			t.Errorf("%.60q: got %s, want %s", text, got, want)
-		}
-	}
-}
 
 func TestPick(t *testing.T) {
 	v, err := tooleval.DecodeValue([]byte(`{"a":{"b":[{"t":"x"},{"t":"y"},{"u":1},5]},"n":12345678901234567890,"z":null,"bool":true}`))
