@@ -46,7 +46,8 @@ func (a *App) listCommand() *cobra.Command {
 			if !slices.Contains(known, format) {
 				return fmt.Errorf("--format %q: it is table or json%s", format, tooleval.DidYouMean(format, known))
 			}
-			chosen, broken := a.Suites, error(nil)
+			var chosen []*tooleval.Suite
+			var broken error // suites of the project that could not be loaded; the others are listed all the same
 			if len(args) == 0 {
 				chosen, broken = a.allSuites()
 			} else {

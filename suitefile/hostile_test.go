@@ -160,7 +160,7 @@ func numbers(n int) string {
 func TestProblemsAreBounded(t *testing.T) {
 	text := small
 	for i := range 1000 {
-		text += fmt.Sprintf("  - {id: t%d, descripton: x}\n", i)
+		text += fmt.Sprintf("  - {id: t%d, about: x}\n", i)
 	}
 	_, err := suitefile.Load(folder(t, text), suitefile.Options{})
 	if n := strings.Count(err.Error(), "\n"); n != suitefile.MostProblems {

@@ -109,7 +109,6 @@ type loader struct {
 	places   map[string]place
 	troubled map[string]bool
 	nodes    map[string]*yaml.Node // of what has a place
-	world    *entry
 	limits   tooleval.Limits
 	scorers  map[string]tooleval.Scorer
 	scripts  map[string]*scriptedMind // by mind

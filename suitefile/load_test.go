@@ -147,19 +147,7 @@ func TestInvalid(t *testing.T) {
 
 // TestJSONSchema: the schema accepts every valid suite, and rejects the invalid ones unless only Load can tell.
 func TestJSONSchema(t *testing.T) {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(suitefile.JSONSchema())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource("mem:///suite", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("mem:///suite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := compile(t)
 	for _, kind := range []string{"valid", "invalid"} {
 		archives(t, kind, func(t *testing.T, a *txtar.Archive, _ string) {
 			verdict, _, _ := strings.Cut(string(a.Comment), "\n")
@@ -180,6 +168,45 @@ func TestJSONSchema(t *testing.T) {
 				t.Error("accepted")
 			}
 		})
+	}
+}
+
+// compile compiles the schema as an editor does.
+func compile(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(suitefile.JSONSchema())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	if err := c.AddResource("mem:///suite", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("mem:///suite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// TestJSONSchemaTakesExamples: so do the example and what tooleval init writes.
+func TestJSONSchemaTakesExamples(t *testing.T) {
+	schema := compile(t)
+	for _, path := range []string{
+		"../examples/custom-suite/suite.yaml", "../cli/scaffold/mock/suite.yaml.tmpl", "../cli/scaffold/starlark/suite.yaml.tmpl",
+	} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value any
+		if err := yaml.Load([]byte(strings.NewReplacer("<<", "", ">>", "").Replace(string(b))), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(jsonValue(value)); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 

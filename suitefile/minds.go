@@ -75,6 +75,9 @@ func (l *loader) command(e *entry) []string {
 		}
 		full := out[i]
 		if !filepath.IsAbs(full) {
+			if i == 0 && strings.Contains(full, "/") {
+				arg.fail(l, "want a program's name, an absolute path, or one that begins with ./ or ../ and is relative to the suite's folder")
+			}
 			continue
 		}
 		if real, err := filepath.EvalSymlinks(full); err == nil {

@@ -57,7 +57,7 @@ func (c *checker) record(e *entry, s *shape) *entry {
 		case len(there) == 0 && g.need && len(g.keys) == 1:
 			c.fail(e.at, "the key %q is missing", g.keys[0])
 		case len(there) == 0 && g.need:
-			c.fail(e.at, "one of these keys is needed: %s", quotedList(g.keys))
+			c.fail(e.at, "one of these keys is needed: %s", listed(g.keys))
 		case len(there) > 1 && g.exclusive:
 			c.fail(given[there[1]], "%s and %s exclude each other; keep one", there[0], there[1])
 		}

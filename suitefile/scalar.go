@@ -98,4 +98,4 @@ func clip(s string) string {
 	return s
 }
 
-func quotedList(words []string) string { return strings.Join(words, ", ") }
+func listed(words []string) string { return strings.Join(words, ", ") }

@@ -107,7 +107,7 @@ func (s *shape) want() string {
 	case text:
 		return "text"
 	case choice:
-		return "one of " + quotedList(s.words)
+		return "one of " + listed(s.words)
 	case boolean:
 		return "true or false"
 	case number:
