@@ -87,7 +87,11 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 	inner, cancel := context.WithCancelCause(timed)
 	defer cancel(nil)
 	start := r.options.Now()
-	recorder := worlds.Record(worlds.Guard(world, p.tools), worlds.RecordOptions{
+	handler := worlds.Guard(world, p.tools)
+	if job.Baseline == "" { // a baseline tells whether the task is sound, not how it copes
+		handler = worlds.Inject(handler, p.task.Faults, job.Seed)
+	}
+	recorder := worlds.Record(handler, worlds.RecordOptions{
 		MaxCalls: p.task.Limits.Calls, OnLimit: func(err error) { cancel(err) },
 		OnEnd: func() { cancel(worlds.ErrEnded) }, Now: r.options.Now, Start: start,
 	})
@@ -124,6 +128,8 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 		if call := stuckCall(run, limit); call != nil {
 			broke(run, tooleval.OwnerWorld, fmt.Errorf("tool %q had not answered for %.0f ms when the run's time of %v was over",
 				call.Tool, call.TookMS, limit))
+		} else if owner, known := tooleval.BlamedOn(err); known && owner != tooleval.OwnerAgent {
+			broke(run, owner, fmt.Errorf("the agent took longer than %v: %w", limit, err)) // waiting out a rate limit, say
 		} else {
 			broke(run, tooleval.OwnerAgent, fmt.Errorf("the agent took longer than %v", limit))
 		}

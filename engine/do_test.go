@@ -329,3 +329,16 @@ func TestE16CancelWhileScoring(t *testing.T) {
 		t.Errorf("got ending %s, verdict %s after %v", run.Ending, run.Score.Verdict, time.Since(start))
 	}
 }
+
+// TestE20WaitingOutALimit: time that ran out while an agent waited for its provider is not the agent's.
+func TestE20WaitingOutALimit(t *testing.T) {
+	waits := func(ctx context.Context, _ tooleval.Assignment, _ tooleval.ToolHandler) (tooleval.AgentResult, error) {
+		<-ctx.Done()
+		return tooleval.AgentResult{}, tooleval.Blamef(tooleval.OwnerInfra, "429 from the model: %w", context.Cause(ctx))
+	}
+	run := eval(t, suite(), waits, engine.Options{}, engine.RunnerOptions{Timeout: 20 * time.Millisecond, Grace: time.Second})[0]
+	if run.Ending != tooleval.TimedOut || run.Score.Verdict != tooleval.Unscored || run.ErrorOwner != tooleval.OwnerInfra ||
+		!strings.Contains(string(run.Error), "429") {
+		t.Errorf("got %s, %s, owner %s, error %q", run.Ending, run.Score.Verdict, run.ErrorOwner, run.Error)
+	}
+}

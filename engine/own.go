@@ -39,7 +39,7 @@ var channels = []string{"", tooleval.InProcess, tooleval.OverStdio, tooleval.Ove
 func cloneTask(t *tooleval.Task) tooleval.Task {
 	c := *t
 	c.Toolset, c.Tags = slices.Clone(t.Toolset), slices.Clone(t.Tags)
-	c.Required, c.Forbidden = slices.Clone(t.Required), slices.Clone(t.Forbidden)
+	c.Required, c.Forbidden, c.Faults = slices.Clone(t.Required), slices.Clone(t.Forbidden), slices.Clone(t.Faults)
 	return c
 }
 

@@ -3,6 +3,7 @@ package chatagent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/internal/answer"
+	"github.com/tooleval/tooleval/internal/openaichat"
 )
 
 const (
@@ -103,8 +105,8 @@ func (r *run) loop(ctx context.Context, c conversation) error {
 			r.usage.add(*t.used)
 		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+			if ctx.Err() != nil && !errors.Is(err, openaichat.RateLimited) && !errors.Is(err, openaichat.Overloaded) {
+				return context.Cause(ctx) // time that was spent waiting out a limit stays the provider's
 			}
 			return err
 		}
