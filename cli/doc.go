@@ -7,6 +7,6 @@
 //
 // # Exit codes
 //
-// 0 done, 2 usage, configuration or an invalid suite, 130 cancelled. Without a gate an eval whose agent fails is still a
-// completed eval: 0.
+// 0 done, and the gate passed where one was asked for; 1 the gate failed; 2 usage, configuration or an invalid suite; 3 not
+// enough evidence for the gate; 130 cancelled. Without a gate an eval whose agent fails is still a completed eval: 0.
 package cli
