@@ -259,3 +259,32 @@ func BenchmarkCompare(b *testing.B) {
 		runtime.KeepAlive(sides)
 	}
 }
+
+// TestQuestionsAreCorrectedTogether: six tasks that all got better have p = 2/64 on the pass rate, which is not enough for
+// three questions; seven are.
+func TestQuestionsAreCorrectedTogether(t *testing.T) {
+	for tasks, want := range map[int]stats.Direction{6: stats.CannotTell, 7: stats.Higher} {
+		var a, b []string
+		for i := range tasks {
+			a, b = append(a, fmt.Sprintf("t%d=ff", i)), append(b, fmt.Sprintf("t%d=pp", i))
+		}
+		p := pairOf(t, evalOf{id: "a", tasks: a}, evalOf{id: "b", tasks: b})
+		q := p.Questions[0]
+		if q.Direction != want || q.P.Value > 0.05 || (want == stats.CannotTell) != strings.Contains(q.Why, "corrected") {
+			t.Errorf("%d tasks: %s, %q, p %v", tasks, q.Direction, q.Why, q.P)
+		}
+	}
+}
+
+// TestChecksOfOneName: of two checks with one name both have to pass.
+func TestChecksOfOneName(t *testing.T) {
+	checks := func(second tooleval.Verdict) func(*tooleval.Run) {
+		return func(r *tooleval.Run) {
+			r.Score.Outcome.Checks = []tooleval.Check{{Name: "a", Verdict: tooleval.Passed}, {Name: "a", Verdict: second}}
+		}
+	}
+	p := pairOf(t, evalOf{id: "a", tasks: []string{"A=pppp"}, change: checks(tooleval.Passed)}, evalOf{id: "b", tasks: []string{"A=pppp"}, change: checks(tooleval.Failed)})
+	if len(p.Checks) != 1 || p.Checks[0].AfterCount != (stats.Count{Successes: 0, Trials: 4}) {
+		t.Errorf("%+v", p.Checks)
+	}
+}

@@ -27,6 +27,8 @@ type Result struct {
 	Baseline      string      `json:"baseline,omitempty"`
 	Answer        Answer      `json:"answer"`
 	Conditions    []Condition `json:"conditions"`
+	// Warnings are what makes the answer less than it seems.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // A Condition is one bar and how one mind did at it.
@@ -64,6 +66,9 @@ func Gate(sides, baseline []*Side, bars Bars) Result {
 		r.Eval = s.eval.ID
 		g := newGate(s, bars)
 		r.Conditions = append(r.Conditions, g.conditions()...)
+		if n := g.all.Retried; n > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %d of %d runs took more than one attempt; only the last of each counts", s.mind, n, g.all.Planned))
+		}
 		if len(baseline) > 0 {
 			r.Conditions = append(r.Conditions, g.baseline(partner(baseline, s)))
 		}
@@ -74,6 +79,9 @@ func Gate(sides, baseline []*Side, bars Bars) Result {
 	}
 	for _, c := range r.Conditions {
 		r.Answer = worst(r.Answer, c.Answer)
+	}
+	if len(sides) > 0 {
+		r.Warnings = append(r.Warnings, *sides[0].warnings...)
 	}
 	return r
 }
@@ -333,6 +341,9 @@ func (r *Result) Explain() []string {
 			}
 			lines = append(lines, "  "+text+": "+plain.Text(t.Why))
 		}
+	}
+	for _, w := range r.Warnings {
+		lines = append(lines, "warning: "+plain.Text(w))
 	}
 	return lines
 }

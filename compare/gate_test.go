@@ -145,8 +145,11 @@ func TestR05EvidencePasses(t *testing.T) {
 // TestR04GateSeesChecks: a check that breaks fails the gate although the task's rate is as it was; one that counts for
 // nothing doesn't.
 func TestR04GateSeesChecks(t *testing.T) {
-	for _, info := range []bool{false, true} {
-		checks := func(broken string) func(*tooleval.Run) {
+	for _, c := range []struct {
+		then, now bool // whether they count for nothing
+		want      compare.Answer
+	}{{false, false, compare.Fail}, {true, true, compare.Pass}, {true, false, compare.Pass}, {false, true, compare.Pass}} {
+		checks := func(broken string, info bool) func(*tooleval.Run) {
 			return func(r *tooleval.Run) {
 				for _, name := range []string{"alpha", "beta"} {
 					v := tooleval.Passed
@@ -157,11 +160,11 @@ func TestR04GateSeesChecks(t *testing.T) {
 				}
 			}
 		}
-		base := evalOf{id: "base", tasks: []string{"A=ffff"}, change: checks("alpha")}
-		now := evalOf{id: "now", tasks: []string{"A=ffff"}, change: checks("beta")}
+		base := evalOf{id: "base", tasks: []string{"A=ffff"}, change: checks("alpha", c.then)}
+		now := evalOf{id: "now", tasks: []string{"A=ffff"}, change: checks("beta", c.now)}
 		got := compare.Gate(now.sides(t), base.sides(t), compare.Bars{})
-		if want := map[bool]compare.Answer{false: compare.Fail, true: compare.Pass}[info]; got.Answer != want {
-			t.Errorf("info %v: got %s, want %s: %q", info, got.Answer, want, got.Explain())
+		if got.Answer != c.want {
+			t.Errorf("%+v: got %s: %q", c, got.Answer, got.Explain())
 		}
 	}
 }
@@ -204,5 +207,14 @@ func TestBarsCheck(t *testing.T) {
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want %q", c.bars, err, c.want)
 		}
+	}
+}
+
+// TestT13RetriesAreSaid: runs that were tried again are counted once, and the gate says how many there are.
+func TestT13RetriesAreSaid(t *testing.T) {
+	retried := func(r *tooleval.Run) { r.Provenance.Attempts = r.Index % 2 }
+	got := compare.Gate(evalOf{id: "e", tasks: []string{"A=pppp"}, change: retried}.sides(t), nil, compare.Bars{PassRate: rat(t, "1")})
+	if text := strings.Join(got.Explain(), "\n"); got.Answer != compare.Pass || !strings.Contains(text, "warning: m: 2 of 4 runs took more than one attempt") {
+		t.Errorf("%s: %s", got.Answer, text)
 	}
 }

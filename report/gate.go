@@ -53,5 +53,8 @@ func (m *markdown) gate(r *compare.Result) {
 			m.printf(": %s: %s\n", escape(answerWords[t.Answer]), escape(t.Why))
 		}
 	}
+	for _, w := range r.Warnings {
+		m.printf("- warning: %s\n", escape(w))
+	}
 	m.printf("\n")
 }
