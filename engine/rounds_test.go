@@ -20,7 +20,7 @@ func twoTasks(s *tooleval.Suite) {
 }
 
 // rounds executes a plan of at most 40 runs in rounds: t0 wants 12 runs, t1 wants more than there may be.
-func rounds(t *testing.T, ctx context.Context, stored map[string]*tooleval.Run, stopAt int) (reported []string, done int, runs map[[2]string]int, err error) {
+func rounds(ctx context.Context, t *testing.T, stored map[string]*tooleval.Run, stopAt int) (reported []string, done int, runs map[[2]string]int, err error) {
 	p, r := prepare(t, suite(twoTasks), tooleval.AgentFunc(good), engine.Options{Runs: 40}, engine.RunnerOptions{})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -62,7 +62,7 @@ func rounds(t *testing.T, ctx context.Context, stored map[string]*tooleval.Run, 
 
 // TestRounds: runs go to the tasks that are open, and no task gets more than the plan's.
 func TestRounds(t *testing.T) {
-	reported, done, runs, err := rounds(t, t.Context(), map[string]*tooleval.Run{}, 0)
+	reported, done, runs, err := rounds(t.Context(), t, map[string]*tooleval.Run{}, 0)
 	want := map[[2]string]int{{"s", "t0"}: 12, {"s", "t1"}: 40}
 	if err != nil || !maps.Equal(runs, want) || len(reported) != 52 || done != 52 {
 		t.Fatalf("error %v, runs %v, %d reported, %d done", err, runs, len(reported), done)
@@ -81,14 +81,14 @@ func TestRounds(t *testing.T) {
 
 // TestE13RoundsResume: a stopped eval takes up its rounds again, does nothing twice, and ends as if it had not stopped.
 func TestE13RoundsResume(t *testing.T) {
-	whole, _, runs, _ := rounds(t, t.Context(), map[string]*tooleval.Run{}, 0)
+	whole, _, runs, _ := rounds(t.Context(), t, map[string]*tooleval.Run{}, 0)
 	for _, at := range []int{1, 7, 13, 30} {
 		stored := map[string]*tooleval.Run{}
-		_, first, _, err := rounds(t, t.Context(), stored, at)
+		_, first, _, err := rounds(t.Context(), t, stored, at)
 		if err == nil || first >= 52 {
 			t.Fatalf("it was not stopped: %d done, %v", first, err)
 		}
-		reported, second, again, err := rounds(t, t.Context(), stored, 0)
+		reported, second, again, err := rounds(t.Context(), t, stored, 0)
 		if err != nil || fmt.Sprint(reported) != fmt.Sprint(whole) || !maps.Equal(runs, again) || first+second != 52 {
 			t.Errorf("stopped at %d: %v, %d and %d done, runs %v, order\n%v\n%v", at, err, first, second, again, reported, whole)
 		}
