@@ -19,6 +19,8 @@ type Task struct {
 	Required []CallPattern `json:"required,omitempty"`
 	// Forbidden are the calls that must not be made, whatever they return.
 	Forbidden []CallPattern `json:"forbidden,omitempty"`
+	// Trajectory is what the whole trajectory has to look like; nil where required and forbidden calls say enough.
+	Trajectory *TrajectoryMatch `json:"trajectory,omitempty"`
 	// MinimalCalls is the number of calls of the shortest sane path; nil when the task states none, and then efficiency
 	// does not apply.
 	MinimalCalls *int `json:"minimal_necessary_calls,omitempty"`
@@ -27,9 +29,15 @@ type Task struct {
 	// Threshold is the outcome in 0..1 from which a run passes; 0 stands for 1.
 	Threshold float64 `json:"threshold,omitempty"`
 	// DoNothingMayPass says why an agent that does nothing is right to pass; empty means that it must fail.
-	DoNothingMayPass string   `json:"do_nothing_may_pass,omitempty"`
-	Limits           Limits   `json:"limits,omitzero"`
-	Tags             []string `json:"tags,omitempty"`
+	DoNothingMayPass string `json:"do_nothing_may_pass,omitempty"`
+	// Faults are made on purpose in every run, except in those of baselines. Of those that fit one call the first in
+	// written order that can lands.
+	Faults []Fault `json:"faults,omitempty"`
+	// WantsRecovery says that coping with the Faults is part of what is asked: a run that fails right after one is then the
+	// agent's failure and not the world's.
+	WantsRecovery bool     `json:"wants_recovery,omitempty"`
+	Limits        Limits   `json:"limits,omitzero"`
+	Tags          []string `json:"tags,omitempty"`
 }
 
 // PassMark is the outcome from which a run of t passes.

@@ -161,6 +161,10 @@ func (v *validator) checkTask(where string, t *Task) {
 		}
 	}
 	v.checkCalls(where, t)
+	v.checkFaults(where, t)
+	if t.Trajectory != nil {
+		v.addAll(where+": trajectory: ", t.Trajectory.Check(t.Toolset))
+	}
 	v.addAll(where+": expected_state: ", t.ExpectedState.Err())
 	if s.Scorers[t.ID] == nil && t.ExpectedState.Vacuous() {
 		fail("nothing is checked: give it an expected_state that can differ, or a scorer")

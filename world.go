@@ -33,6 +33,12 @@ type WorldFactory interface {
 	NewWorld(ctx context.Context, spec WorldSpec) (World, error)
 }
 
+// A WorldPreflighter is a WorldFactory that can tell, before any task runs, whether it could make the worlds of the specs.
+// An error is trouble of the setup, never an agent's: it says what to do about it, and no run is made.
+type WorldPreflighter interface {
+	PreflightWorlds(ctx context.Context, specs []WorldSpec) error
+}
+
 // WorldFunc makes a WorldFactory of a function.
 type WorldFunc func(ctx context.Context, spec WorldSpec) (World, error)
 

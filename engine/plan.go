@@ -15,6 +15,8 @@ import (
 const (
 	Mock = "mock"
 	Live = "live"
+	// Replay is the suite's MockWorld where that stands for recorded answers: it is run like Mock and named apart.
+	Replay = "replay"
 )
 
 // A Backend is an agent under the name that it has in an eval. The agent behind it is made once; it gets a Run call for
@@ -30,7 +32,7 @@ type Backend struct {
 type Options struct {
 	// Runs is the number of runs of each task, at least 1.
 	Runs int
-	// World is Mock or Live; empty means Mock.
+	// World is Mock, Live or Replay; empty means Mock.
 	World string
 	// Tasks limits the plan to task ids; * and ? match as in file names. Empty means all.
 	Tasks []string
@@ -80,8 +82,8 @@ func NewPlan(suites []*tooleval.Suite, backends []Backend, o Options) (*Plan, er
 	if o.Runs < 1 {
 		errs = append(errs, fmt.Errorf("runs: %d is not a number of runs; give at least 1", o.Runs))
 	}
-	if o.World != Mock && o.World != Live {
-		errs = append(errs, fmt.Errorf("world: unknown kind %q%s", o.World, tooleval.DidYouMean(o.World, []string{Mock, Live})))
+	if kinds := []string{Mock, Live, Replay}; !slices.Contains(kinds, o.World) {
+		errs = append(errs, fmt.Errorf("world: unknown kind %q%s", o.World, tooleval.DidYouMean(o.World, kinds)))
 	}
 	if len(suites) == 0 {
 		errs = append(errs, errors.New("there is no suite to run"))
@@ -110,7 +112,7 @@ func NewPlan(suites []*tooleval.Suite, backends []Backend, o Options) (*Plan, er
 		return nil, err
 	}
 	for _, b := range baselines.All {
-		if b.MockOnly && o.World != Mock {
+		if b.MockOnly && o.World == Live {
 			continue // a random agent has no business with real tools
 		}
 		for _, t := range tasks {

@@ -211,8 +211,12 @@ func (r *Runner) Contents(suite, task string) map[string]string {
 	return contents
 }
 
-// Preflight asks every agent that can tell whether it could serve the plan. Its error is reported before any task runs.
+// Preflight asks every world and every agent that can tell whether it could serve the plan. Its error is reported before
+// any task runs.
 func (r *Runner) Preflight(ctx context.Context, plan *Plan) error {
+	if err := r.preflightWorlds(ctx, plan); err != nil { // an agent that costs something is not asked in vain
+		return err
+	}
 	assignments := map[string][]tooleval.Assignment{}
 	for _, e := range plan.entries {
 		p := r.prepared[Job{Suite: e.suite, Task: e.task, Mind: e.mind, World: plan.options.World}]
@@ -230,6 +234,33 @@ func (r *Runner) Preflight(ctx context.Context, plan *Plan) error {
 			if err := f.Preflight(ctx, list); err != nil {
 				errs = append(errs, fmt.Errorf("agent %q: %w", e.mind, err))
 			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// preflightWorlds asks the worlds, each once.
+func (r *Runner) preflightWorlds(ctx context.Context, plan *Plan) error {
+	specs := map[string][]tooleval.WorldSpec{}
+	var suites []string
+	for _, t := range plan.Tasks() {
+		p := r.prepared[Job{Suite: t[0], Task: t[1], Mind: plan.entries[0].mind, World: plan.options.World}]
+		if specs[t[0]] == nil {
+			suites = append(suites, t[0])
+		}
+		specs[t[0]] = append(specs[t[0]], tooleval.WorldSpec{Task: cloneTask(p.task), Tools: slices.Clone(p.tools), Getenv: r.options.Getenv})
+	}
+	var errs []error
+	for _, name := range suites {
+		f, ok := r.suites[name].suite.World(plan.options.World == Live).(tooleval.WorldPreflighter)
+		if !ok {
+			continue
+		}
+		_, err := bounded(ctx, r.options.Setup, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, f.PreflightWorlds(ctx, specs[name])
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("suite %q: the %s world: %w", name, plan.options.World, err))
 		}
 	}
 	return errors.Join(errs...)

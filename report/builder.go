@@ -59,6 +59,7 @@ type row struct {
 	outcome, process, combined stats.Sample
 	failures                   tally[failureKind]
 	retried                    int
+	faults                     faultRow
 }
 
 type failureKind struct {
@@ -204,6 +205,7 @@ func (r *row) add(run *tooleval.Run, blend tooleval.Score) {
 	if run.Provenance.Attempts > 0 {
 		r.retried++
 	}
+	r.faults.add(run)
 	switch run.Score.Verdict {
 	case tooleval.Passed:
 		r.passed++

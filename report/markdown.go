@@ -115,6 +115,13 @@ func (m *markdown) section(r *Report, s *Section) {
 	m.printf("\n")
 	m.runs(r, s)
 	m.tools(s.Tools)
+	if s.Faults != nil {
+		m.printf("Faults made on purpose:\n\n")
+		for _, text := range faultLines(s.Faults, escape[tooleval.Text]) {
+			m.printf("- %s\n", lessThan(text))
+		}
+		m.printf("\n")
+	}
 	if u := usage(&s.Usage, escape[string]); u != "" {
 		m.printf("Usage: %s\n\n", u)
 	}

@@ -40,6 +40,8 @@ type Section struct {
 	// Tools are those that were called, by name.
 	Tools []Tool `json:"tools"`
 	Usage Usage  `json:"usage"`
+	// Faults is nil when none were made.
+	Faults *Faults `json:"faults,omitempty"`
 	// Runs are in plan order. Omitted counts those that are left out; OmittedFailed are the ones among them that did not
 	// pass.
 	Runs          []Run   `json:"runs"`

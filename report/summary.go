@@ -7,6 +7,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/stats"
 )
 
@@ -114,6 +115,11 @@ func (p *printer) summary(r *Report, s *Section) {
 		line(yellow, "flaky", fmt.Sprintf("the runs of %d of %s disagree", sum.Flaky, plural(sum.Tasks, "task")))
 	}
 	line(none, "tools", tools(s.Tools, p.verbose))
+	if s.Faults != nil {
+		for i, text := range faultLines(s.Faults, clean[tooleval.Text]) {
+			line(none, []string{"faults", ""}[min(i, 1)], text)
+		}
+	}
 	if text := usage(&s.Usage, clean[string]); text != "" {
 		line(none, "usage", text)
 	}

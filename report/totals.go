@@ -45,6 +45,7 @@ func (b *Builder) total(s *section) Section {
 		recorded += row.recorded
 	}
 	out.Usage = s.usage.usage(recorded)
+	out.Faults = s.faults()
 	out.Summary = b.summary(s, out.Tasks)
 	for _, t := range out.Tools {
 		if v, ok := t.ErrorShare.Get(); ok && t.Calls >= toolsNoise && v >= toolsAlarm {

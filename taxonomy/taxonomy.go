@@ -92,8 +92,10 @@ func Classify(run *tooleval.Run) *tooleval.Failure {
 		}
 		evidence := slices.Clip(found.evidence)
 		gaps, faults := gapNotes(run), faultNotes(run)
-		if len(gaps)+len(faults) > 0 && worldMayBeTheCause(link.Category) {
-			// The agent's fault can't be told from the mock's hole, and an injected fault is not the agent's.
+		excused := len(faults) > 0 && !run.Task.WantsRecovery
+		if (len(gaps) > 0 || excused) && worldMayBeTheCause(link.Category) {
+			// The agent's fault can't be told from the mock's hole, and an injected fault is not the agent's, unless the task
+			// is to cope with it.
 			out.Owner = tooleval.OwnerWorld
 			evidence = slices.Concat(gaps, faults, evidence) // first, so that the bound never cuts them all
 		} else {

@@ -66,6 +66,9 @@ func Record(inner tooleval.ToolHandler, opts RecordOptions) *Recorder {
 		opts.Start = opts.Now()
 	}
 	r := &Recorder{inner: inner, opts: opts}
+	if i, ok := inner.(*injector); ok {
+		inner = i.inner
+	}
 	r.guard, _ = inner.(*guard)
 	return r
 }

@@ -125,6 +125,19 @@ func (u User) Check(s *tooleval.Suite) error {
 	return errors.Join(errs...)
 }
 
+// PreflightWorlds asks the other world, without the user's tool.
+func (u User) PreflightWorlds(ctx context.Context, specs []tooleval.WorldSpec) error {
+	f, ok := u.World.(tooleval.WorldPreflighter)
+	if !ok {
+		return nil
+	}
+	inner := slices.Clone(specs)
+	for i := range inner {
+		inner[i].Tools = slices.DeleteFunc(slices.Clone(inner[i].Tools), func(t tooleval.Tool) bool { return t.Name == u.tool() })
+	}
+	return f.PreflightWorlds(ctx, inner)
+}
+
 // Fingerprint is the scripts and the other world's own.
 func (u User) Fingerprint() any {
 	var inner any
