@@ -109,10 +109,12 @@ func (f ScorerFunc) Score(ctx context.Context, run *Run) (Outcome, error) { retu
 
 // A Component is one part of the process score.
 type Component struct {
-	// Name is required, forbidden, efficiency or order.
+	// Name is required, forbidden, efficiency, order, trajectory, trajectory_precision or trajectory_recall.
 	Name string `json:"name"`
 	// Score is unscored where the component does not apply; it then stays out of the mean.
 	Score Score `json:"score"`
+	// Info marks a component that is shown but stays out of the mean.
+	Info bool `json:"info,omitempty"`
 	// Notes say what was missed, each in a sentence.
 	Notes []Pointer `json:"notes,omitempty"`
 }

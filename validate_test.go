@@ -119,6 +119,12 @@ func TestR02EveryMistakeIsNamed(t *testing.T) {
 		{task(func(t *Task) { t.ExpectedState = Match(Subset(map[string]any{})) }), `nothing is checked`},
 		{task(func(t *Task) { t.Threshold = 1.01 }), `threshold 1.01 is not in 0..1`},
 		{task(func(t *Task) { t.Threshold = math.NaN() }), `threshold NaN is not in 0..1`},
+		{task(func(t *Task) {
+			t.Trajectory = &TrajectoryMatch{Mode: "exakt", Calls: []ExpectedCall{{Tool: "search"}}}
+		}), `task "shop.buy": trajectory: mode is "exakt" (did you mean "exact"?)`},
+		{task(func(t *Task) {
+			t.Trajectory = &TrajectoryMatch{Mode: MatchExact, Calls: []ExpectedCall{{Tool: "refund"}}}
+		}), `trajectory: expected call 1: tool "refund" is not in the task's toolset`},
 		{task(func(t *Task) { t.MinimalCalls = Minimum(-1) }), `minimal_necessary_calls is negative`},
 		{task(func(t *Task) { t.MinimalCalls = Minimum(1) }), `minimal_necessary_calls is 1, but 2 calls are required`},
 		{task(func(t *Task) { t.Toolset, t.Required = nil, nil }), `minimal_necessary_calls is 2, but the toolset is empty`},

@@ -67,7 +67,7 @@ func (b *Builder) line(run *tooleval.Run, blend tooleval.Score) Run {
 	}
 	for _, c := range sc.Process.Components[:min(keptComponents, len(sc.Process.Components))] {
 		r.Components = append(r.Components, tooleval.Component{Name: plain.Clip(c.Name, maxName), Score: reasoned(c.Score),
-			Notes: pointers(c.Notes, keptNotes)})
+			Info: c.Info, Notes: pointers(c.Notes, keptNotes)})
 	}
 	if b.options.Combine {
 		blend = reasoned(blend)

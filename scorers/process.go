@@ -25,17 +25,20 @@ const (
 //	efficiency  min(1, minimal_necessary_calls / calls made), 0 when calls were needed and none was made; applies
 //	            when the task states a minimum. Every call counts, also those that were refused or failed
 //	order       declared before/after pairs that were kept / declared pairs; listed only when the task declares some
+//	trajectory  1 when the calls match the task's expected trajectory, else 0; listed only when the task declares one,
+//	            with precision and recall beside it
 //
 // A component that does not apply is listed with an unscored Score that says why, and stays out of the mean. Where
 // calls may be missing from the trajectory, an absent call proves nothing: a component whose value rests on one can't
 // be told, and neither can the mean then, since the mean of the rest would be another number under the same name.
 func Process(run *tooleval.Run) tooleval.Process {
-	p := tooleval.Process{Components: make([]tooleval.Component, 0, 4)}
+	p := tooleval.Process{Components: make([]tooleval.Component, 0, 7)}
 	required, order := matchedComponents(run)
 	p.Components = append(p.Components, required, forbiddenComponent(run), efficiencyComponent(run))
 	if order.Name != "" {
 		p.Components = append(p.Components, order)
 	}
+	p.Components = append(p.Components, trajectoryComponents(run)...)
 	p.Score = mean(run, p.Components)
 	return p
 }
@@ -46,6 +49,9 @@ func mean(run *tooleval.Run, components []tooleval.Component) tooleval.Score {
 	var unknown []string
 	for i := range components {
 		c := &components[i]
+		if c.Info {
+			continue
+		}
 		if v, ok := c.Score.Value(); ok {
 			sum += v
 			n++
@@ -78,7 +84,7 @@ func applies(run *tooleval.Run, component string) bool {
 	case Efficiency:
 		return run.Task.MinimalCalls != nil && *run.Task.MinimalCalls >= 0
 	}
-	return true // order is listed only when it was declared
+	return true // order and trajectory are listed only when they were declared
 }
 
 // forbiddenInReach reports whether the toolset holds a tool that a forbidden call could be made with.

@@ -18,6 +18,7 @@ import (
 //  3. The outcome has no score: unscored.
 //  4. The outcome is below the pass mark: failed.
 //  5. Calls are forbidden, but calls may be missing from the trajectory: unscored.
+//  6. The task makes its expected trajectory a gate, and the calls don't match it (failed) or that can't be told (unscored).
 //
 // Checks never count here, whether they are marked Info or not: only the score does.
 func Verdict(run *tooleval.Run, o tooleval.Outcome, p tooleval.Process) (tooleval.Verdict, tooleval.Text) {
@@ -58,6 +59,18 @@ func Verdict(run *tooleval.Run, o tooleval.Outcome, p tooleval.Process) (tooleva
 			return tooleval.Unscored, "the task forbids calls, but the process was not judged"
 		}
 		return tooleval.Unscored, forbidden.Score.Why
+	}
+	if t := run.Task.Trajectory; t != nil && t.Counts == tooleval.CountsGate {
+		c := p.Component(MatchedTrajectory)
+		switch {
+		case c == nil:
+			return tooleval.Unscored, "the task's trajectory is a gate, but the process was not judged"
+		case !c.Score.IsScored():
+			return tooleval.Unscored, c.Score.Why
+		}
+		if v, _ := c.Score.Value(); v < 1 {
+			return tooleval.Failed, "the trajectory is not the expected one: it " + firstNote(c)
+		}
 	}
 	return tooleval.Passed, ""
 }

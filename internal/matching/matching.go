@@ -49,6 +49,7 @@ const (
 	ArgsDiffer  Reason = "args_differ"  // the tool was called, but with other, or with malformed arguments
 	OnlyErrors  Reason = "only_errors"  // calls fit, but none of them ended ok
 	UsedUp      Reason = "used_up"      // calls fit and ended ok, but each meets another required call
+	OutOfOrder  Reason = "out_of_order" // a call fits, ended ok and meets nothing else, but stands in the wrong place
 )
 
 // A Miss is a required call that no call meets.

@@ -11,7 +11,7 @@ const mostCompared = 200
 
 // miss says why no call meets required call i.
 func miss(i int, w *want, args *arguments, pairs []int) Miss {
-	called, failed, used, broken := -1, -1, -1, -1
+	called, failed, used, free, broken := -1, -1, -1, -1, -1
 	var candidates []int
 	for j := range args.calls {
 		c := &args.calls[j]
@@ -22,9 +22,12 @@ func miss(i int, w *want, args *arguments, pairs []int) Miss {
 			called = j
 		}
 		switch {
-		case w.fits(args, j) && c.Status == tooleval.CallOK:
+		case w.fits(args, j) && w.accepts(c):
 			if used < 0 {
 				used = j
+			}
+			if free < 0 && !slices.Contains(pairs, j) {
+				free = j
 			}
 		case w.fits(args, j):
 			if failed < 0 {
@@ -41,6 +44,8 @@ func miss(i int, w *want, args *arguments, pairs []int) Miss {
 	switch {
 	case called < 0:
 		return Miss{Required: i, Reason: NeverCalled, Call: -1}
+	case free >= 0: // it would meet this, if its place did not forbid that
+		return Miss{Required: i, Reason: OutOfOrder, Call: free}
 	case used >= 0:
 		return Miss{Required: i, Reason: UsedUp, Call: used}
 	case failed >= 0:
@@ -70,7 +75,7 @@ func closest(w *want, args *arguments, candidates, pairs []int) (call int, diff 
 	best := -1.0
 	for _, j := range candidates[:min(len(candidates), mostCompared)] {
 		v, _ := args.of(j, w.schema)
-		c := w.args.Compare(v)
+		c := w.compare(v)
 		if share := float64(c.Met) / float64(max(c.Total, 1)); share > best {
 			best, call, diff = share, j, c.Diff
 		}

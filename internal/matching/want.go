@@ -13,6 +13,10 @@ type want struct {
 	open   bool // constrains no arguments, so that none need to be decoded
 	args   tooleval.Pattern
 	schema any // nil when it has no defaults
+	// all are the arguments of which a call may have a part; nil when args says what it must have.
+	all any
+	// mayFail says that a call that returned an error will do.
+	mayFail bool
 }
 
 func prepare(run *tooleval.Run, p *tooleval.CallPattern) want {
@@ -41,7 +45,26 @@ func (w *want) fits(args *arguments, j int) bool {
 		return true
 	}
 	v, ok := args.of(j, w.schema)
+	if ok && w.all != nil {
+		return len(beyond("$", w.all, v)) == 0
+	}
 	return ok && w.args.Match(v)
+}
+
+// accepts reports whether a call ended as wanted.
+func (w *want) accepts(c *tooleval.Call) bool {
+	return c.Status == tooleval.CallOK || w.mayFail && c.Status == tooleval.CallToolError
+}
+
+// compare says how much of what is wanted a call's arguments meet.
+func (w *want) compare(v any) tooleval.Comparison {
+	if w.all == nil {
+		return w.args.Compare(v)
+	}
+	m, _ := v.(map[string]any)
+	c := tooleval.Comparison{Total: len(m), Diff: beyond("$", w.all, v)}
+	c.Met = max(0, c.Total-len(c.Diff))
+	return c
 }
 
 // arguments are those of a run's calls, each decoded when it is first asked for.
