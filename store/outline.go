@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -31,31 +33,48 @@ func (r *Reader) Outlines() iter.Seq2[File, error] {
 			return
 		}
 		defer root.Close()
-		s := scanner{reader: r, root: root}
-		names, err := s.names(runsDir)
-		if err != nil {
-			yield(File{}, &BadFile{filepath.Join(r.path, runsDir), err})
-			return
-		}
-		if len(names) == 0 {
-			return
-		}
 		dir, err := root.OpenRoot(runsDir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
 		if err != nil {
 			yield(File{}, fmt.Errorf("eval %s: %w", r.path, err))
 			return
 		}
 		defer dir.Close()
-		for b := range r.batches(dir, names) {
+		entries, err := readDir(dir)
+		if err != nil {
+			yield(File{}, &BadFile{filepath.Join(r.path, runsDir), err})
+			return
+		}
+		var names []string
+		o := reading{dir: dir, odd: map[string]bool{}, tasks: map[string]*tooleval.Eval{}}
+		for i, t := range r.header.Tasks {
+			if len(t.Contents) > 0 {
+				o.tasks[t.ID] = &tooleval.Eval{Tasks: r.header.Tasks[i : i+1]}
+			}
+		}
+		for _, entry := range entries {
+			if !isRecord(entry) {
+				continue
+			}
+			names = append(names, entry.Name())
+			if !entry.Type().IsRegular() {
+				o.odd[entry.Name()] = true
+			}
+		}
+		slices.Sort(names)
+		folder := filepath.Join(r.path, runsDir) + string(filepath.Separator)
+		for b := range r.batches(&o, names) {
 			for i := range b.runs {
 				o := &b.runs[i]
-				file := File{Path: filepath.Join(r.path, runsDir, b.names[i]), Run: &o.run}
+				file := File{Path: folder + b.names[i], Run: &o.run}
 				switch {
 				case o.err != nil:
 					if !yield(File{}, &BadFile{file.Path, o.err}) {
 						return
 					}
-				case o.run.Baseline != "" || !r.header.Current(&o.run):
+				case o.run.Baseline != "" || o.stale:
 				case !yield(file, nil):
 					return
 				}
@@ -74,12 +93,13 @@ type batch struct {
 }
 
 type outline struct {
-	run tooleval.Run
-	err error
+	run   tooleval.Run
+	stale bool // it is of a definition that the eval has left behind
+	err   error
 }
 
 // batches reads files ahead on all processors and yields them in order.
-func (r *Reader) batches(dir *os.Root, names []string) iter.Seq[*batch] {
+func (r *Reader) batches(from *reading, names []string) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
 		workers := runtime.GOMAXPROCS(0)
 		work, order := make(chan *batch), make(chan *batch, 2*workers)
@@ -116,7 +136,10 @@ func (r *Reader) batches(dir *os.Root, names []string) iter.Seq[*batch] {
 				o := outliner{eval: r.header.ID, words: map[string]string{}, buf: make([]byte, 1<<16)}
 				for b := range work {
 					for i, name := range b.names {
-						b.runs[i].err = o.read(dir, name, &b.runs[i].run)
+						out := &b.runs[i]
+						out.err = o.read(from, name, &out.run)
+						task := from.tasks[out.run.TaskID]
+						out.stale = out.err == nil && task != nil && !task.Current(&out.run)
 					}
 					close(b.done)
 				}
@@ -141,8 +164,25 @@ type outliner struct {
 	skim
 }
 
-func (o *outliner) read(dir *os.Root, name string, run *tooleval.Run) error {
-	f, err := openRegular(dir, name)
+// A reading is a folder of runs. The listing says already which of them are regular files; asking again for each would be
+// a fifth of all the work.
+type reading struct {
+	dir *os.Root
+	odd map[string]bool // those that are not
+	// The eval with one task only, by task, where the header says what is current: a search for each run would take the
+	// square of the number of tasks.
+	tasks map[string]*tooleval.Eval
+}
+
+func (r *reading) open(name string) (*os.File, error) {
+	if r.odd[name] {
+		return openRegular(r.dir, name) // which says what it is
+	}
+	return r.dir.Open(name)
+}
+
+func (o *outliner) read(from *reading, name string, run *tooleval.Run) error {
+	f, err := from.open(name)
 	if err != nil {
 		return err
 	}
@@ -307,7 +347,7 @@ func (o *outliner) score(s *tooleval.TaskScore) {
 
 // number is a Score without its reason.
 func (o *outliner) number() tooleval.Score {
-	score := tooleval.Unscoredf("")
+	var score tooleval.Score
 	o.object(func(key []byte) {
 		if string(key) == "value" {
 			if v, ok := o.float(); ok {
