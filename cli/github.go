@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/tooleval/tooleval/compare"
 	"github.com/tooleval/tooleval/internal/plain"
@@ -112,6 +113,7 @@ func (a *App) commands() io.Writer {
 // so that the document means the same.
 type quiet struct {
 	w       io.Writer
+	mu      sync.Mutex // the progress bar and a command write at the same time
 	line    []byte
 	started bool
 	json    bool
@@ -119,6 +121,8 @@ type quiet struct {
 
 // Write keeps an unfinished line until the rest of it comes.
 func (q *quiet) Write(b []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	n := len(b)
 	for len(b) > 0 {
 		i := bytes.IndexByte(b, '\n') + 1
@@ -132,7 +136,7 @@ func (q *quiet) Write(b []byte) (int, error) {
 		} else {
 			q.line = append(q.line, b[:i]...)
 		}
-		if err := q.flush(); err != nil {
+		if err := q.put(); err != nil {
 			return 0, err
 		}
 		if i == 0 {
@@ -143,7 +147,14 @@ func (q *quiet) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+// flush writes a line that is not finished.
 func (q *quiet) flush() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.put()
+}
+
+func (q *quiet) put() error {
 	if len(q.line) == 0 {
 		return nil
 	}

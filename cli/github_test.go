@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tooleval/tooleval/compare"
@@ -75,6 +76,20 @@ func TestQuiet(t *testing.T) {
 				t.Errorf("%q in pieces of %d: got %q, want %q", c.in, size, b.String(), c.want)
 			}
 		}
+	}
+	var many bytes.Buffer
+	shared := quiet{w: &many}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 100 {
+				_, _ = shared.Write([]byte("::x\n"))
+			}
+		})
+	}
+	wg.Wait()
+	if got := strings.Count(many.String(), ": :x\n"); got != 400 {
+		t.Errorf("%d of 400 lines", got)
 	}
 	var b bytes.Buffer
 	doc, _ := json.Marshal(map[string]string{"k": "##[x]"})
