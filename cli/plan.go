@@ -198,9 +198,7 @@ func (a *App) learn(p *planning, f *planFlags) error {
 	if len(sides) > 1 {
 		p.Assumptions = append(p.Assumptions, "the rate is that of the eval's first mind, "+s.Mind())
 	}
-	for _, w := range c.Warnings {
-		p.Assumptions = append(p.Assumptions, w)
-	}
+	p.Assumptions = append(p.Assumptions, c.Warnings...)
 	return nil
 }
 
