@@ -21,11 +21,13 @@ var (
 	command = regexp.MustCompile("(?s)```console\n\\$ go run ./cmd/tooleval ([^\n]+)\n(.*?)```")
 	snippet = regexp.MustCompile("(?s)<!-- from ([^ ]+) -->\n```go\n(.*?)```")
 	ids     = regexp.MustCompile(`\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{6}`)
+	files   = regexp.MustCompile(`\.(\d+)\.\d{8}T\d{9}Z\.json`)
 	times   = regexp.MustCompile(`\d+(\.\d+)? (ms|s)\b`)
 )
 
 // stable replaces what differs from run to run.
 func stable(s string) string {
+	s = files.ReplaceAllString(s, ".$1.20260101T120000000Z.json")
 	return times.ReplaceAllString(ids.ReplaceAllString(s, "20260101T120000Z-$1-abcdef"), "0.1 ms")
 }
 
