@@ -69,9 +69,6 @@ func (a *App) Run(ctx context.Context) int {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		err = context.Cause(ctx) // a command that ended early without a word
-	}
 	code := exitCode(ctx, err)
 	if code == exitUsage {
 		a.complain(err)
@@ -115,6 +112,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 		return fmt.Errorf("%w (see: %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
+	root.AddCommand(a.recordCommand())
 	root.AddCommand(a.compareCommand(), a.gateCommand(), a.planCommand())
 	root.AddCommand(a.initCommand(), a.schemaCommand())
 	root.AddCommand(a.helperCommands()...)
