@@ -151,6 +151,7 @@ var taskShape = &shape{
 		may("required", listOf(aCall), "calls that the goal can't be reached without; each is met by a call of its own that returned no error"),
 		may("order", oneWordOf("any", "as_written"), "whether the required calls must be made in the order in which they are written; left out: any"),
 		may("forbidden", listOf(aCall), "calls that must not be made, whatever they return"),
+		may("trajectory", trajectoryShape, "what the whole trajectory has to look like, where required and forbidden calls say too little"),
 		may("minimal_necessary_calls", &shape{kind: integer, min: 0}, "the calls of the shortest sane path; left out: efficiency does not apply"),
 		may("expected_state", aPattern, "what the final state has to meet: the world's where it keeps one, else the agent's"),
 		may("expected_state_file", aFile, "the same, from a JSON file"),

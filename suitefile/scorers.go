@@ -22,6 +22,8 @@ type scorerKind struct {
 func scorerKinds() []scorerKind {
 	return []scorerKind{
 		{key: "goal", doc: "what was left behind, and what was said", shape: goalShape, build: buildGoal},
+		{key: "trajectory", doc: "the calls alone", shape: trajectoryShape, build: buildTrajectoryScorer},
+		{key: "milestones", doc: "what has to be reached on the way, and what must never happen", shape: milestonesShape, build: buildMilestones},
 		{key: "starlark", doc: "by a function", shape: scoreFunction, build: buildScoreFunction},
 		{key: "judge", doc: "by a language model", shape: rubricShape, build: buildJudge},
 	}

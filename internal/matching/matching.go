@@ -126,8 +126,11 @@ func keep(order []OrderPair, pairs []int, calls []tooleval.Call) bool {
 // returned doesn't matter: a forbidden call that failed was made. Only a call that was refused because its tool is outside
 // the task's toolset is none, as it reached nothing. A call with malformed arguments fits the patterns that constrain no
 // arguments.
-func Forbidden(run *tooleval.Run) []Hit {
-	patterns, calls := run.Task.Forbidden, run.Trajectory.Calls
+func Forbidden(run *tooleval.Run) []Hit { return Hits(run, run.Task.Forbidden) }
+
+// Hits is [Forbidden] for other patterns than the task's.
+func Hits(run *tooleval.Run, patterns []tooleval.CallPattern) []Hit {
+	calls := run.Trajectory.Calls
 	if len(patterns) == 0 || len(calls) == 0 {
 		return nil
 	}
