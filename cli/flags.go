@@ -41,6 +41,9 @@ type runFlags struct {
 	watch         bool
 	sandbox       string
 	until         string
+	world         string
+	faults        string
+	record        *recording // nil but for tooleval record
 	gate          gateFlags
 }
 
@@ -57,7 +60,7 @@ func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.suite, "suite", "", "the suite to run: a name (see: tooleval list) or the path of a folder")
 	flags.IntVar(&f.runs, "runs", 0, fmt.Sprintf("runs of each task (default %d, or %d with --live)", mockRuns, liveRuns))
-	flags.StringArrayVar(&f.agents, "agent", []string{scriptedMind}, "the mind that answers; give it several times to compare")
+	flags.StringArrayVar(&f.agents, "agent", []string{scriptedMind}, "who answers: a mind of the suite, a known agent (see: tooleval agents), cmd:COMMAND, acp:COMMAND, http(s)://…, anthropic:MODEL or openai:MODEL; may be repeated")
 	flags.BoolVar(&f.live, "live", false, "real tools instead of mocks")
 	flags.StringArrayVar(&f.tasks, "task", nil, "only this task; * and ? match as in file names; may be repeated")
 	flags.StringArrayVar(&f.tags, "tag", nil, "only tasks with this tag; may be repeated")
@@ -75,6 +78,8 @@ func (f *runFlags) register(cmd *cobra.Command, a *App) {
 	flags.BoolVar(&f.watch, "watch", false, "run again whenever a file of the suite's folder changes, until interrupted")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "a card for every run, however many")
 	flags.StringVar(&f.until, "until", "", "add runs to each task until the interval of its pass rate is this wide, as in 0.2; --runs is the most that a task gets")
+	flags.StringVar(&f.world, "world", "", "replay:DIR answers from what tooleval record wrote to DIR")
+	flags.StringVar(&f.faults, "faults", "", "make the faults of this file (YAML or JSON) in every task, to see how the agent copes")
 	f.gate.register(cmd, a)
 	flags.StringVar(&f.sandbox, "sandbox", "none", "none, auto or bwrap: fence agents of a profile in by bubblewrap")
 	complete := func(name string, values ...string) {
@@ -118,6 +123,14 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	}
 	if err := f.gate.check(f.expectedRuns()); err != nil {
 		errs = append(errs, err)
+	}
+	if f.world != "" {
+		if _, err := replayDir(f.world); err != nil {
+			errs = append(errs, err)
+		}
+		if f.live {
+			fail("--world and --live exclude each other: a replayed world answers from files")
+		}
 	}
 	if f.concurrency < 0 {
 		fail("--concurrency %d: give at least 1, or leave it out", f.concurrency)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -76,6 +77,11 @@ func (p *past) takeOver(cmd *cobra.Command, f *runFlags) error {
 	}
 	if given("agent") && !slices.Equal(f.agents, h.Minds) {
 		return differs("agent", strings.Join(h.Minds, ", "))
+	}
+	for _, flag := range []string{"world", "faults"} {
+		if given(flag) && cmd.Flags().Lookup(flag).Value.String() != h.Options[flag] {
+			return differs(flag, cmp.Or(h.Options[flag], "none"))
+		}
 	}
 	if isSuitePath(suite) { // kept as a flag, for the next time that the eval is resumed
 		if err := cmd.Flags().Set("suite", suite); err != nil {

@@ -95,6 +95,9 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 		Report: func(_ engine.Job, run *tooleval.Run, _ bool) {
 			name, _ := names.LoadAndDelete(run)
 			clean := e.store.Redacted(run)
+			if f.record != nil {
+				f.record.gathered.Add(clean)
+			}
 			names.Store(clean, name)
 			builder.Add(clean)
 			if gathered != nil {
@@ -143,6 +146,11 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 	if err := a.deliver(&f.gate, r); err != nil {
 		return err
 	}
+	if f.record != nil && err == nil && ctx.Err() == nil {
+		if err := f.record.write(a.Stdout); err != nil {
+			return err
+		}
+	}
 	if err := e.store.Close(); err != nil {
 		return err
 	}
@@ -172,9 +180,9 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 	if err != nil {
 		return nil, suiteError(err)
 	}
-	world := engine.Mock
-	if f.live {
-		world = engine.Live
+	s, world, err := a.inWorld(s, f)
+	if err != nil {
+		return nil, err
 	}
 	if s.World(f.live) == nil {
 		hint := "leave out --live"

@@ -124,7 +124,7 @@ func faultLines(f *Faults, safe func(tooleval.Text) string) []string {
 	if f.Unscored > 0 {
 		first += fmt.Sprintf("; %d more unscored", f.Unscored)
 	}
-	lines := []string{first, "without a landed fault: passed " + rate(&f.Without)}
+	lines := []string{first, "without a landed fault: pass rate " + rate(&f.Without)}
 	if n := f.undelivered(); n > 0 {
 		text := fmt.Sprintf("%s never landed and are not counted:", plural(n, "fault"))
 		for i, c := range f.Undelivered {

@@ -53,7 +53,7 @@ func TestFaultsCountOnlyWhatLanded(t *testing.T) {
 		if err := write(&out); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"recovery rate 1/3 33", "passed 1/2 50", "2 faults never landed and are not counted: 2 ×"} {
+		for _, want := range []string{"recovery rate 1/3 33", "pass rate 1/2 50", "2 faults never landed and are not counted: 2 ×"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q is not in\n%s", want, out.String())
 			}

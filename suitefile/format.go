@@ -159,6 +159,8 @@ var taskShape = &shape{
 		may("threshold", &shape{kind: number, min: 0, max: 1}, "the outcome from which a run passes; left out: 1"),
 		may("do_nothing_may_pass", aText, "why an agent that does nothing is right to pass; left out: it must fail"),
 		may("limits", limitsShape, "bounds of one run"),
+		may("faults", listOf(faultShape), "trouble that is made on purpose in every run; of those that fit one call the first that can lands"),
+		may("wants_recovery", aBoolean, "whether coping with the faults is part of what is asked: then a run that fails right after one is the agent's failure, and not the world's"),
 		may("tags", texts, "for --tag"),
 		may("scripted", scriptShape, "what the mind named scripted does here"),
 		may("user", listOf(replyShape), "what the user behind ask_user answers here"),

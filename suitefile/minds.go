@@ -44,7 +44,7 @@ func (l *loader) buildMinds(e *entry) {
 					mind.New = p.Mind(mind.Name, function).New
 				}
 			} else if command := m.get("command"); command != nil {
-				process := &agents.Process{Name: mind.Name, Command: l.command(command), Env: m.get("env").texts()}
+				process := &agents.Process{Name: mind.Name, Command: l.command(command, true), Env: m.get("env").texts()}
 				mind.New = func(context.Context, func(string) string) (tooleval.Agent, error) { return process, nil }
 			}
 			if env := m.get("env"); env != nil && m.get("command") == nil {
@@ -55,9 +55,9 @@ func (l *loader) buildMinds(e *entry) {
 	}
 }
 
-// command is a command whose relative paths are made absolute. A program inside the suite's folder would be told where
-// the answer key is, so it is refused.
-func (l *loader) command(e *entry) []string {
+// command is a command whose relative paths are made absolute. An agent inside the suite's folder would be told where the
+// answer key is, so it is refused.
+func (l *loader) command(e *entry, agent bool) []string {
 	base, err := filepath.Abs(l.folder.dir)
 	if err != nil {
 		e.fail(l, "the suite's folder: %v", err)
@@ -83,7 +83,7 @@ func (l *loader) command(e *entry) []string {
 		if real, err := filepath.EvalSymlinks(full); err == nil {
 			full = real
 		}
-		if rel, err := filepath.Rel(base, full); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(base, full); err == nil && filepath.IsLocal(rel) && agent {
 			arg.fail(l, "an agent must not lie in the suite's folder, where the answer key is; move it, as in ../agent.py")
 		}
 	}

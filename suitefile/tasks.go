@@ -99,6 +99,7 @@ func (l *loader) buildTask(p part, r row) {
 	if o := e.get("order"); o.text() == "as_written" {
 		l.inOrder(o, t.Required)
 	}
+	t.Faults, t.WantsRecovery = buildFaults(&l.checker, e.get("faults"), t.Toolset), e.get("wants_recovery").bool()
 	t.Trajectory = l.buildTrajectory(e.get("trajectory"))
 	t.ExpectedState = l.patternOrFile(e, "expected_state")
 	l.judgeTask(e, &t)

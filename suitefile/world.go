@@ -23,6 +23,7 @@ func worldKinds() []worldKind {
 	return []worldKind{
 		{key: "mock", doc: "canned answers", shape: mockShape, build: buildMock},
 		{key: "starlark", doc: "tools that compute and keep a state", shape: starlarkShape, build: buildStarlark},
+		{key: "mcp", doc: "the real tools of an MCP server, for --live", live: true, shape: mcpShape, build: buildMCP},
 	}
 }
 
