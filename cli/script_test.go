@@ -20,7 +20,10 @@ import (
 // TestMain makes this test binary the tooleval command for the scripts, with a suite of misbehaving agents beside the
 // built-in ones.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tooleval": func() { cli.Main(append(suites.All, moody)...) }})
+	testscript.Main(m, map[string]func(){
+		"tooleval":  func() { cli.Main(append(suites.All, moody)...) },
+		"mcp-birds": mcpBirds,
+	})
 }
 
 func TestScripts(t *testing.T) {
@@ -30,7 +33,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"files": files, "canary": canary,
+			"files": files, "canary": canary, "serve-birds": serveBirds,
 		},
 	})
 }

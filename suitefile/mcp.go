@@ -34,7 +34,8 @@ func buildMCP(l *loader, e *entry) tooleval.WorldFactory {
 		}
 		c.Headers[name] = e.get("headers").get(name).text()
 	}
-	if l.troubled["world"] {
+	mixed := e.get("command") != nil && (e.get("url") != nil || e.get("headers") != nil) || e.get("url") != nil && e.get("env") != nil
+	if l.troubled["world"] || mixed { // which the shape has reported
 		return nil
 	}
 	w := mcpworld.New(c)
