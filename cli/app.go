@@ -113,7 +113,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 	})
 	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
 	root.AddCommand(a.recordCommand())
-	root.AddCommand(a.compareCommand(), a.gateCommand(), a.planCommand())
+	root.AddCommand(a.compareCommand(), a.gateCommand(), a.planCommand(), a.judgeCommand())
 	root.AddCommand(a.initCommand(), a.schemaCommand())
 	root.AddCommand(a.helperCommands()...)
 	return root
