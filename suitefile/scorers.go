@@ -128,6 +128,9 @@ func (b *both) Score(ctx context.Context, run *tooleval.Run) (tooleval.Outcome, 
 	return out, nil
 }
 
+// Unwrap is the other scorer.
+func (b *both) Unwrap() tooleval.Scorer { return b.scorer }
+
 // Bind binds the other scorer.
 func (b *both) Bind(r tooleval.Resources) (tooleval.Scorer, error) {
 	inner, ok := b.scorer.(tooleval.Binder)
