@@ -33,8 +33,8 @@ type Process struct {
 
 	// StartTimeout bounds the time from the start to the answer to initialize; 0 stands for 30 s.
 	StartTimeout time.Duration
-	// ShutdownGrace bounds the time from cancel or shutdown to SIGKILL, half of it to SIGTERM; 0 stands for 5 s. Run
-	// returns at most 1 s later.
+	// ShutdownGrace bounds the time from shutdown to SIGKILL, half of it to SIGTERM; 0 stands for 5 s. A run whose time
+	// is over ends sooner: SIGKILL comes at most 1.2 s after cancel. Run returns at most 1 s later.
 	ShutdownGrace time.Duration
 	// MaxLine is the most bytes of a message from the agent; 0 stands for 64 MiB.
 	MaxLine int
@@ -94,6 +94,9 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 
 func (p *Process) startTimeout() time.Duration { return orDefault(p.StartTimeout, 30*time.Second) }
 func (p *Process) grace() time.Duration        { return orDefault(p.ShutdownGrace, 5*time.Second) }
+
+// cancelGrace is the time from cancel to SIGKILL. The time of the run is over by then, so it is short.
+func (p *Process) cancelGrace() time.Duration { return min(p.grace(), 1200*time.Millisecond) }
 
 // Fingerprint is the command, the folder and the variables that Env sets, the values as digests. Variables that are
 // only handed over count by name: they hold keys, which change without changing the agent.

@@ -212,7 +212,8 @@ func (s *session) initialize(ctx context.Context) (initializeResult, error) {
 		return infra(fmt.Errorf("%w%s", err, s.p.fileHint()))
 	case err != nil && ctx.Err() != nil:
 		s.stopNow()
-		return initializeResult{}, fmt.Errorf("stopped before it answered initialize: %w", context.Cause(ctx))
+		return initializeResult{}, tooleval.Blamef(tooleval.OwnerInfra,
+			"stopped before it answered initialize: does it speak the protocol on its standard output? %w", context.Cause(ctx))
 	case err != nil:
 		return infra(err)
 	case m.Error != nil:
@@ -240,9 +241,9 @@ func (s *session) runOne(ctx context.Context, a tooleval.Assignment) (tooleval.A
 	}
 	// Time is up, or the harness stops. The agent may still say what it has.
 	stopped := fmt.Errorf("stopped: %w", err)
-	s.stopBy(s.p.grace())
+	s.stopBy(s.p.cancelGrace())
 	s.send(wire.Message{Method: methodCancel}, false)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.p.grace()/2)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.p.cancelGrace()/2)
 	defer cancel()
 	m, err = s.await(last, ch)
 	s.endRun()
@@ -304,7 +305,7 @@ func (s *session) stopBy(in time.Duration) {
 }
 
 // stopNow asks for SIGTERM without waiting: the program does nothing that is worth waiting for.
-func (s *session) stopNow() { s.stopBy(s.p.grace() / 2) }
+func (s *session) stopNow() { s.stopBy(s.p.cancelGrace()) }
 
 // close shuts the agent down, ends its process tree and removes its home.
 func (s *session) close() process.Exit {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tooleval/tooleval"
@@ -138,6 +139,10 @@ func (r *Runner) runAgent(ctx context.Context, job Job, p *prepared, run *toolev
 		broke(run, tooleval.OwnerAgent, err)
 	default:
 		run.Ending = tooleval.Completed
+	}
+	if err != nil && run.Ending != tooleval.Errored && run.Ending != tooleval.Completed && !errors.Is(err, errStuck) && err.Error() != cause.Error() &&
+		!strings.Contains(string(run.Error), err.Error()) {
+		warn(run, "the agent ended with: %v", err) // such as the end of its standard error
 	}
 	if errors.Is(err, errStuck) {
 		warn(run, "the agent ignored the end of its context for %v and was left behind", r.options.Grace)

@@ -2,11 +2,14 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Home is the private folder of one run, so that a run finds nothing of an earlier one and nothing of the user.
@@ -17,7 +20,8 @@ type Home struct {
 
 // NewHome makes a Home in the system's folder for temporary files, open to nobody else.
 func NewHome() (*Home, error) {
-	root, err := os.MkdirTemp("", "tooleval-run-")
+	sweepOnce.Do(sweep)
+	root, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", homePrefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +33,27 @@ func NewHome() (*Home, error) {
 		}
 	}
 	return h, nil
+}
+
+const homePrefix = "tooleval-run-"
+
+var sweepOnce sync.Once
+
+// sweep removes the homes of harnesses that were killed: their names say which process made them. They may hold keys.
+func sweep() {
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		return // then there is nothing that could be removed
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), homePrefix)
+		number, _, _ := strings.Cut(rest, "-")
+		pid, err := strconv.Atoi(number)
+		if ours && err == nil && e.IsDir() && !alive(pid) {
+			h := &Home{Root: filepath.Join(os.TempDir(), e.Name())}
+			_ = h.Remove() // another user's stays
+		}
+	}
 }
 
 // inherited are the variables that a program gets from the harness's environment; nothing else of it is handed on.
