@@ -126,7 +126,11 @@ func faultLines(f *Faults, safe func(tooleval.Text) string) []string {
 	}
 	lines := []string{first, "without a landed fault: pass rate " + rate(&f.Without)}
 	if n := f.undelivered(); n > 0 {
-		text := fmt.Sprintf("%s never landed and are not counted:", plural(n, "fault"))
+		verb := "are"
+		if n == 1 {
+			verb = "is"
+		}
+		text := fmt.Sprintf("%s never landed and %s not counted:", plural(n, "fault"), verb)
 		for i, c := range f.Undelivered {
 			if i == mostNotes {
 				text += " …"

@@ -20,7 +20,7 @@ var mcpShape = &shape{
 	example: `world:
   mcp:
     command: [./birds-server, --stdio]
-    error_when: {ok: false}`,
+    error_when: {$subset: {ok: false}}`,
 }
 
 func buildMCP(l *loader, e *entry) tooleval.WorldFactory {

@@ -30,7 +30,7 @@ type Config struct {
 	// error, its name stands instead.
 	Headers map[string]string
 	// ErrorWhen is what a result has to meet, as JSON or as text, to count as the tool saying no although the server did not
-	// say so, as in {"ok": false}. The zero Pattern meets nothing.
+	// say so, as in {"$subset": {"ok": false}}. The zero Pattern meets nothing.
 	ErrorWhen tooleval.Pattern
 }
 
