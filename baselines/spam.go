@@ -132,8 +132,8 @@ var writing = map[string]bool{}
 
 func init() {
 	for word := range strings.FieldsSeq("add append approve apply ask assign book buy cancel charge close commit confirm copy create " +
-		"delete deploy disable edit enable escalate execute exec finish grant hand handoff insert install invite issue kill merge " +
-		"modify move order pay post publish purchase push put refund register reject release remove rename reply request reserve " +
+		"delete deploy disable draft edit enable escalate execute exec finish grant hand handoff insert install invite issue kill log mark merge " +
+		"modify move note notify order pay post publish purchase push put record refund register reject release remove rename reply request reserve " +
 		"reset restart return revoke run save schedule send set share ship start stop submit transfer uninstall update upload upsert write") {
 		writing[word] = true
 	}

@@ -189,7 +189,7 @@ func TestRules(t *testing.T) {
 		{check.OraclesDisagree, desk(tooleval.Task{}, noAfter(func(g *scorers.Goal) { g.Said = []scorers.Statement{{Words: "done"}} }), send)}, // S06
 		{check.OracleGap, inWorld(desk(tooleval.Task{ExpectedState: state(map[string]any{"sent": []any{map[string]any{"parcel": "P-77", "speed": "fast"}}})}, nil, send), gap)},
 		{check.OracleNotRepeatable, desk(tooleval.Task{}, fickle, send)},
-		{check.DoNothingPasses, desk(tooleval.Task{}, noAfter(func(*scorers.Goal) {}), play{})}, // S05
+		{check.DoNothingPasses, desk(tooleval.Task{}, noAfter(func(*scorers.Goal) {}), play{})},          // S05
 		{check.RefusalPasses, desk(tooleval.Task{}, says("can't help"), play{response: "I can't help"})}, // V06
 		{check.EchoPasses, desk(tooleval.Task{Description: "Say Oslo."}, says("Oslo"), play{response: "Oslo"})},
 		{check.SpamPasses, desk(tooleval.Task{Description: "What is the code of P-77?"}, says("QX-4193"), play{response: "QX-4193"})},
@@ -229,7 +229,9 @@ func TestUnscoredIsNeverSound(t *testing.T) {
 func TestV07CrashIsNoPass(t *testing.T) {
 	broken := tooleval.ScorerFunc(func(context.Context, *tooleval.Run) (tooleval.Outcome, error) { panic("scorer") })
 	noWorld := tooleval.WorldFunc(func(context.Context, tooleval.WorldSpec) (tooleval.World, error) { return nil, errors.New("no world") })
-	crash := tooleval.AgentFunc(func(context.Context, tooleval.Assignment, tooleval.ToolHandler) (tooleval.AgentResult, error) { panic("oracle") })
+	crash := tooleval.AgentFunc(func(context.Context, tooleval.Assignment, tooleval.ToolHandler) (tooleval.AgentResult, error) {
+		panic("oracle")
+	})
 	for name, s := range map[string]*tooleval.Suite{
 		"scorer": desk(tooleval.Task{}, broken, send),
 		"world":  inWorld(desk(tooleval.Task{ExpectedState: codeIs}, nil, send), noWorld),

@@ -117,6 +117,10 @@ type expected struct {
 func (e expected) String() string {
 	var out []string
 	for _, v := range e.values {
+		if n, ok := v.(json.Number); ok { // as it is written
+			out = append(out, n.String())
+			continue
+		}
 		out = append(out, fmt.Sprintf("%.100s", tooleval.CanonicalJSON(v)))
 	}
 	return e.name + " " + strings.Join(out, " or ")

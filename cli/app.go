@@ -32,18 +32,23 @@ var errInterrupted = errors.New("interrupted")
 // An App is one call of the command.
 type App struct {
 	Suites []*tooleval.Suite
-	Args   []string  // without the program's name
-	Env    []string  // NAME=value
-	Stdin  io.Reader // nil stands for an empty one
-	Stdout io.Writer
-	Stderr io.Writer
+	// Folders are suites that are named by the path of their folder.
+	Folders []Folder
+	Args    []string  // without the program's name
+	Env     []string  // NAME=value
+	Stdin   io.Reader // nil stands for an empty one
+	Stdout  io.Writer
+	Stderr  io.Writer
 }
 
 // Main runs the command with the process's arguments, environment and streams, and exits.
 //
 // The first SIGINT or SIGTERM ends the eval cleanly: runs in flight are recorded as cancelled. The second one exits at
 // once; what was finished is on disk by then.
-func Main(suites ...*tooleval.Suite) {
+func Main(suites ...*tooleval.Suite) { App{Suites: suites}.Main() }
+
+// Main is the function Main for an App that has more than suites.
+func (a App) Main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -53,8 +58,8 @@ func Main(suites ...*tooleval.Suite) {
 		<-signals
 		os.Exit(exitCancelled)
 	}()
-	app := App{Suites: suites, Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	os.Exit(app.Run(ctx))
+	a.Args, a.Env, a.Stdin, a.Stdout, a.Stderr = os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr
+	os.Exit(a.Run(ctx))
 }
 
 // Run runs the command and returns its exit code.
@@ -87,6 +92,9 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.As(err, &gate):
 		return gate.code()
 	}
+	if check, ok := errors.AsType[*checkError](err); ok {
+		return check.exit
+	}
 	return exitUsage
 }
 
@@ -114,7 +122,7 @@ fails, whose fault is it. Every run is kept as a readable file.`,
 	root.AddCommand(a.runCommand(), a.listCommand(), a.showCommand(), a.scoreCommand(), a.rescoreCommand(), a.agentsCommand(), a.versionCommand())
 	root.AddCommand(a.recordCommand())
 	root.AddCommand(a.compareCommand(), a.gateCommand(), a.planCommand(), a.judgeCommand())
-	root.AddCommand(a.initCommand(), a.schemaCommand())
+	root.AddCommand(a.initCommand(), a.schemaCommand(), a.checkCommand())
 	root.AddCommand(a.helperCommands()...)
 	return root
 }

@@ -58,7 +58,11 @@ func suiteError(err error) error {
 
 // suiteFolder loads the suite in a folder. The path of its suite.yaml will do as well.
 func (a *App) suiteFolder(path string) (*tooleval.Suite, error) {
-	return suitefile.Load(suiteDir(path), suitefile.Options{Getenv: a.getenv})
+	dir := suiteDir(path)
+	if f, ok := a.goFolder(dir); ok {
+		return f.load(dir, a.getenv)
+	}
+	return suitefile.Load(dir, suitefile.Options{Getenv: a.getenv})
 }
 
 func suiteDir(path string) string {
