@@ -112,6 +112,11 @@ func (a *App) rescore(ctx context.Context, results, name, suite, format, judge s
 		return err
 	}
 	tasks := map[string]*tooleval.Task{}
+	if world := old.Options["world"]; world != "" && s.LiveTasks != nil { // only the recordings tell which tasks were meant
+		if s, err = a.replayed(s, world); err != nil {
+			return err
+		}
+	}
 	list := s.TasksIn(old.World == engine.Live, a.getenv)
 	for i := range list {
 		tasks[list[i].ID] = &list[i]
@@ -165,6 +170,10 @@ func (a *App) rescore(ctx context.Context, results, name, suite, format, judge s
 				r.LeftOut[run.TaskID]++
 				continue
 			}
+			now := *t
+			now.Faults = run.Task.Faults // what befell a run is part of it, whatever the suite says today
+			now.WantsRecovery = t.WantsRecovery || old.Options["faults"] != "" && run.Task.WantsRecovery
+			t = &now
 			change := known[run.TaskID]
 			if change == nil {
 				change = &changedTask{TaskID: run.TaskID}

@@ -100,7 +100,7 @@ func (f *Factory) PreflightWorlds(ctx context.Context, specs []tooleval.WorldSpe
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { _ = s.close() }() // the answer is known by then
 	have, err := s.tools(ctx)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (f *Factory) NewWorld(ctx context.Context, spec tooleval.WorldSpec) (toolev
 		}
 	}
 	if err != nil {
-		s.close()
+		_ = s.close() // the first error is the one that counts
 		return nil, tooleval.Blame(tooleval.OwnerInfra, err)
 	}
 	return &world{session: s, spec: spec.Tools, errorWhen: f.config.ErrorWhen}, nil

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,10 @@ func TestMain(m *testing.M) {
 			os.Exit(3)
 		}
 		_ = server(kind, "").Run(context.Background(), &mcp.StdioTransport{})
+		if kind == "deaf" { // does not end when its input does, nor when it is told to
+			signal.Ignore(syscall.SIGTERM)
+			select {}
+		}
 		return
 	}
 	os.Exit(m.Run())
@@ -69,6 +75,7 @@ func server(kind, key string) *mcp.Server {
 		r.StructuredContent = map[string]any{"key": key}
 		return r, nil
 	})
+	add("hang", func(string) (*mcp.CallToolResult, error) { select {} })
 	add("die", func(string) (*mcp.CallToolResult, error) {
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(7)
@@ -102,7 +109,7 @@ func tools(names ...string) []tooleval.Tool {
 	return out
 }
 
-var all = tools("echo", "count", "exact", "fails", "prose", "notok", "invalid", "internal", "leak", "die")
+var all = tools("echo", "count", "exact", "fails", "prose", "notok", "invalid", "internal", "leak", "hang", "die")
 
 func open(t *testing.T, c mcpworld.Config) *worlds.Recorder {
 	t.Helper()
@@ -230,6 +237,31 @@ func TestH03ServerDies(t *testing.T) {
 	_, err := r.CallTool(t.Context(), tooleval.ToolCall{Tool: "echo"})
 	if owner, _ := tooleval.BlamedOn(err); owner != tooleval.OwnerWorld {
 		t.Errorf("blamed on %q: %v", owner, err)
+	}
+}
+
+// TestHungServer: a server that does not answer costs the run's time and no more, and is gone afterwards.
+func TestHungServer(t *testing.T) {
+	w, err := mcpworld.New(command("deaf")).NewWorld(t.Context(), tooleval.WorldSpec{Tools: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := worlds.Record(w, worlds.RecordOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _ = r.CallTool(ctx, tooleval.ToolCall{Tool: "hang"})
+	if got := r.Trajectory().Calls[0]; got.Status != tooleval.CallTimeout {
+		t.Errorf("got %s: %s", got.Status, got.Error)
+	}
+	start := time.Now()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("closing twice: %v", err)
 	}
 }
 

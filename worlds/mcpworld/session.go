@@ -58,7 +58,7 @@ func (f *Factory) connect(ctx context.Context) (*session, error) {
 		transport, err = s.reach(c)
 	}
 	if err != nil {
-		s.close()
+		_ = s.close() // the first error is the one that counts
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "tooleval", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
@@ -68,7 +68,7 @@ func (f *Factory) connect(ctx context.Context) (*session, error) {
 			err = cause
 		}
 		err = s.explain(err)
-		s.close()
+		_ = s.close() // the first error is the one that counts
 		return nil, err
 	}
 	return s, nil
