@@ -47,6 +47,8 @@ func TestMilestones(t *testing.T) {
 		{"each has a call of its own", &Milestones{Reach: []Milestone{found, {Name: "again", Tool: "search"}}}, []change{calls("search {}")}, 0.5},
 		{"M06 the stricter one needs it", &Milestones{Reach: []Milestone{found, {Name: "x", Tool: "search", Args: pat(`{"q":"x"}`)}}},
 			[]change{calls(`search {"q":"x"}`, `search {"q":"y"}`)}, 1},
+		{"the order holds across a milestone that was missed", &Milestones{Reach: []Milestone{found, {Name: "b", Tool: "add", After: []string{"found"}},
+			{Name: "c", Tool: "pay", After: []string{"b"}}}}, []change{calls(`pay {}`, `search {}`)}, 1.0 / 3},
 		{"calls may be missing", all, []change{incomplete, calls(`search {}`)}, unscored},
 		{"all seen of an incomplete trajectory", all, []change{incomplete, calls(`search {}`, `pay {"amount":12,"to":"shop"}`)}, 1},
 		{"a minefield", &Milestones{Reach: []Milestone{found}, Avoid: []Minefield{{Name: "drop", Tool: "drop"}}},
@@ -76,7 +78,7 @@ func TestMilestones(t *testing.T) {
 
 func TestS11ForbiddenRoute(t *testing.T) {
 	m := &Milestones{
-		Reach: []Milestone{{Name: "confirmed", Tool: "add", Args: pat(`{"ok":true}`)}, {Name: "updated", Tool: "pay"}},
+		Reach: []Milestone{{Name: "confirmed", Tool: "add", Args: pat(`{"$subset":{"ok":true,"by":{"$one_of":[{"$absent":true},"user"]}}}`)}, {Name: "updated", Tool: "pay"}},
 		Avoid: []Minefield{{Name: "unconfirmed write", Tool: "pay", Until: "confirmed"}},
 	}
 	for _, c := range []struct {
@@ -87,6 +89,7 @@ func TestS11ForbiddenRoute(t *testing.T) {
 		{[]string{`pay {}`, `add {"ok":true}`}, 0},
 		{[]string{`pay {}`, `add {"ok":true}`, `pay {}`}, 0},
 		{[]string{`add {"ok":false}`, `pay {}`}, 0},
+		{[]string{`add {"ok":true,"by":"agent"}`, `pay {}`}, 0}, // half of what it asks for
 		{[]string{`add {"ok":true}`, `pay {}`, `add {"ok":true}`}, 1},
 	} {
 		out, r := reach(t, m, calls(c.made...))

@@ -196,6 +196,27 @@ func TestM28ParallelCallsAreUnordered(t *testing.T) {
 	}
 }
 
+func TestTrajectoryMayFail(t *testing.T) {
+	for made, want := range map[string][2]string{"S!": {"no", "yes"}, "S": {"yes", "yes"}} {
+		for i, mayFail := range []bool{false, true} {
+			m := tooleval.TrajectoryMatch{Mode: tooleval.MatchExact, Calls: []tooleval.ExpectedCall{{Tool: "S", MayFail: mayFail}}}
+			run := newRun(calls(), expecting(m))
+			if addCall("S {}", tooleval.CallOK)(run); made == "S!" {
+				run.Trajectory.Calls[0].Status = tooleval.CallToolError
+			}
+			if got := yesNo(component(t, Process(run), MatchedTrajectory)); got != want[i] {
+				t.Errorf("%s, may_fail %v: got %s", made, mayFail, got)
+			}
+		}
+	}
+	// A call that never reached its tool is no error of the tool.
+	run := newRun(calls(), addCall("S {}", tooleval.CallRefused), expecting(tooleval.TrajectoryMatch{
+		Mode: tooleval.MatchExact, Calls: []tooleval.ExpectedCall{{Tool: "S", MayFail: true}}}))
+	if got := yesNo(component(t, Process(run), MatchedTrajectory)); got != "no" {
+		t.Errorf("a refused call: %s", got)
+	}
+}
+
 func TestM15TheReasonNamesWhatDiffers(t *testing.T) {
 	m := tooleval.TrajectoryMatch{Mode: tooleval.MatchInOrder, Calls: []tooleval.ExpectedCall{
 		{Tool: "search"}, {Tool: "add", Args: tooleval.ParsePattern([]byte(`{"id":7}`))}, {Tool: "drop"}, {Tool: "drop"}, {Tool: "pay"},
@@ -271,7 +292,12 @@ func TestTrajectoryCounts(t *testing.T) {
 		}
 		wantScore(t, string(c.counts), s.Process.Score, c.process)
 	}
-	gate := tooleval.TrajectoryMatch{Mode: tooleval.MatchExact, Calls: want("search add pay"), Counts: tooleval.CountsGate}
+	gate := tooleval.TrajectoryMatch{Mode: tooleval.MatchExact, Calls: want("search add"), Counts: tooleval.CountsGate}
+	if s, _ := Grade(t.Context(), newRun(expecting(gate)), nil); s.Why != "the trajectory is not the expected one: it does not match "+
+		"the expected trajectory (exact): 2 of 2 expected calls met by 2 of 3 calls made: call 3 (pay) meets no expected call" {
+		t.Errorf("the reason of a gate: %s", s.Why)
+	}
+	gate.Calls = want("search add pay")
 	if s, _ := Grade(t.Context(), newRun(expecting(gate)), nil); s.Verdict != tooleval.Passed {
 		t.Errorf("a gate that is met: %s (%s)", s.Verdict, s.Why)
 	}

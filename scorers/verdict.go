@@ -69,7 +69,11 @@ func Verdict(run *tooleval.Run, o tooleval.Outcome, p tooleval.Process) (tooleva
 			return tooleval.Unscored, c.Score.Why
 		}
 		if v, _ := c.Score.Value(); v < 1 {
-			return tooleval.Failed, "the trajectory is not the expected one: it " + firstNote(c)
+			why := tooleval.Text("the trajectory is not the expected one")
+			for i := range c.Notes[:min(len(c.Notes), 2)] { // what it comes closest to, and the first call that is wrong
+				why += []tooleval.Text{": it ", ": "}[i] + c.Notes[i].Note
+			}
+			return tooleval.Failed, why
 		}
 	}
 	return tooleval.Passed, ""

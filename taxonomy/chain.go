@@ -264,7 +264,7 @@ func excessiveCalls(f *facts) (finding, bool) {
 func goodProcessBadOutcome(f *facts) (finding, bool) {
 	t, s := &f.run.Task, &f.run.Score
 	v, scored := s.Process.Score.Value()
-	asked := len(t.Required) > 0 || len(t.Forbidden) > 0 || t.MinimalCalls != nil
+	asked := len(t.Required) > 0 || len(t.Forbidden) > 0 || t.MinimalCalls != nil || t.Trajectory != nil
 	if f.ended || scored && v < 1 || !scored && asked && !f.complete() {
 		return finding{}, false
 	}
