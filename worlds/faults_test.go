@@ -189,3 +189,49 @@ func TestFaultsConcurrently(t *testing.T) {
 		t.Errorf("call 50 landed %d times", n)
 	}
 }
+
+func TestFaultsWhatIsTooShortIsNotTruncated(t *testing.T) {
+	short := tooleval.ToolHandlerFunc(func(context.Context, tooleval.ToolCall) (tooleval.ToolResult, error) {
+		return tooleval.TextResult("é"), nil
+	})
+	r := Record(Inject(Guard(short, faultTools), []tooleval.Fault{{Kind: tooleval.FaultTruncated}}, 1), RecordOptions{})
+	_, _ = r.CallTool(t.Context(), tooleval.ToolCall{Tool: "get"})
+	if c := r.Trajectory().Calls[0]; c.Fault != "" || c.Result.Text != "é" {
+		t.Errorf("got %q with fault %q", c.Result.Text, c.Fault)
+	}
+}
+
+// TestFaultsDoNotHideTheGuard: a call outside of the toolset is refused first of all, also when its arguments are broken.
+func TestFaultsDoNotHideTheGuard(t *testing.T) {
+	r := Record(Inject(Guard(&counter{}, faultTools), []tooleval.Fault{{Kind: tooleval.FaultError}}, 1), RecordOptions{})
+	for tool, want := range map[string]tooleval.CallStatus{"steal": tooleval.CallRefused, "get": tooleval.CallToolError} {
+		_, _ = r.CallTool(t.Context(), tooleval.ToolCall{Tool: tool, Args: tooleval.Raw(`[`)})
+		calls := r.Trajectory().Calls
+		if c := calls[len(calls)-1]; c.Status != want || c.Fault != "" {
+			t.Errorf("%s: got %s with fault %q, want %s", tool, c.Status, c.Fault, want)
+		}
+	}
+}
+
+// asked notes the tools that it was asked about before the runs.
+type asked struct {
+	Mock
+	tools *[]tooleval.Tool
+}
+
+func (a asked) PreflightWorlds(_ context.Context, specs []tooleval.WorldSpec) error {
+	*a.tools = specs[0].Tools
+	return nil
+}
+
+// TestH03UserIsNotOfTheServer: the tool behind which the user sits is none that a server has to have.
+func TestH03UserIsNotOfTheServer(t *testing.T) {
+	var got []tooleval.Tool
+	specs := []tooleval.WorldSpec{{Tools: []tooleval.Tool{{Name: "get"}, {Name: "ask_user"}}}}
+	if err := (User{World: asked{tools: &got}}).PreflightWorlds(t.Context(), specs); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Name != "get" || len(specs[0].Tools) != 2 {
+		t.Errorf("got %v, and the specs are now %v", got, specs)
+	}
+}
