@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -202,9 +203,12 @@ func TestWorldSettings(t *testing.T) {
 			want = getenv("SETTING")
 		}
 		inner := s.MockWorld
+		var mu sync.Mutex
 		got := "the world was not made"
 		s.MockWorld = tooleval.WorldFunc(func(ctx context.Context, spec tooleval.WorldSpec) (tooleval.World, error) {
+			mu.Lock() // baselines and runs are done at once
 			got = spec.Getenv("SETTING")
+			mu.Unlock()
 			return inner.NewWorld(ctx, spec)
 		})
 		eval(t, s, good, engine.Options{}, engine.RunnerOptions{Getenv: getenv})
