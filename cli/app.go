@@ -15,6 +15,7 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/internal/plain"
+	"github.com/tooleval/tooleval/internal/process"
 )
 
 // The exit codes.
@@ -43,15 +44,16 @@ type App struct {
 
 // Main runs the command with the process's arguments, environment and streams, and exits.
 //
-// The first SIGINT or SIGTERM ends the eval cleanly: runs in flight are recorded as cancelled. The second one exits at
+// The first SIGINT, SIGTERM or SIGHUP ends the eval cleanly: runs in flight are recorded as cancelled. The second one exits at
 // once; what was finished is on disk by then.
 func Main(suites ...*tooleval.Suite) { App{Suites: suites}.Main() }
 
 // Main is the function Main for an App that has more than suites.
 func (a App) Main() {
+	process.Shield() // agents run as the same user and must not read our keys
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		<-signals
 		cancel(errInterrupted)
