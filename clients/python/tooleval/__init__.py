@@ -138,7 +138,7 @@ class Result:
 class Task:
     """One task. Input is None when the description says it all. Cancelled is set when the run is to stop."""
 
-    id: str
+    task_id: str
     description: str
     entry_point: str
     input: Any
@@ -386,7 +386,7 @@ class _Server:
         try:
             cancelled = threading.Event()
             task = Task(
-                id=_text(params.get("task_id", "")), description=_text(params.get("description", "")),
+                task_id=_text(params.get("task_id", "")), description=_text(params.get("description", "")),
                 entry_point=_text(params.get("entry_point", "")), input=_unwrap(params.get("input")),
                 tools=[Tool(_text(t["name"]), _text(t.get("description") or ""), t.get("input_schema"))
                        for t in params.get("tools") or []],
