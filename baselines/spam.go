@@ -30,7 +30,7 @@ func (a spam) Run(ctx context.Context, as tooleval.Assignment, tools tooleval.To
 	s := spammer{r: rand.New(rand.NewPCG(a.seed, h.Sum64())), done: map[string]bool{}, merged: map[string]any{}}
 	s.words.strings = candidates(as.Description)
 	s.words.add(as.Input)
-	s.said = append(s.said, string(as.Description), string(as.Input))
+	s.said = append(s.said, as.Description, string(as.Input))
 	for range 2 {
 		for _, tool := range as.Tools {
 			if !reads(tool.Name) {

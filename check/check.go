@@ -67,6 +67,9 @@ func Suite(ctx context.Context, s *tooleval.Suite, o Options) (*Report, error) {
 	for i := range bare.Tasks {
 		bare.Tasks[i].Faults = nil
 	}
+	// Nothing is stored, so nobody asks for identities; without a fingerprint the runner need not digest the whole world
+	// and all scripts once for each task and agent.
+	bare.MockWorld = tooleval.WorldFunc(s.MockWorld.NewWorld)
 	c := &checker{suite: &bare, options: o, schemas: newSchemas(), resources: tooleval.Resources{Judge: o.Judge, Getenv: o.Getenv}}
 	report := &Report{SchemaVersion: SchemaVersion, Suite: s.Name, Seed: o.Seed, Tasks: []Task{}, DoNothing: []string{}}
 	if err := s.Validate(o.Getenv); err != nil {
@@ -150,7 +153,7 @@ func (c *checker) prepare(ctx context.Context) ([]*tooleval.Task, error) {
 	if mind, ok := c.suite.Mind(scripted); !ok {
 		c.noScript = errors.New("the suite has no mind named scripted")
 	} else if c.script, c.noScript = mind.New(ctx, c.options.Getenv); c.noScript == nil {
-		backends = append(backends, engine.Backend{Name: scripted, Agent: c.script, Aliases: mind.Aliases})
+		backends = append(backends, engine.Backend{Name: scripted, Agent: tooleval.AgentFunc(c.script.Run), Aliases: mind.Aliases})
 	}
 	truths := truthAgent{}
 	for id, s := range c.suite.Scorers {

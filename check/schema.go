@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,8 +68,8 @@ func (s *schemas) check(schema, args tooleval.Raw, partial bool) string {
 		return ""
 	}
 	err = compiled.Validate(v)
-	failed, ok := err.(*jsonschema.ValidationError)
-	if !ok {
+	var failed *jsonschema.ValidationError
+	if !errors.As(err, &failed) {
 		return ""
 	}
 	var lines []string

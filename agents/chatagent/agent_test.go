@@ -430,7 +430,8 @@ func TestParameters(t *testing.T) {
 
 func TestL12CostCountsEachTokenOnce(t *testing.T) {
 	both(t, func(t *testing.T, provider string) {
-		model, want := "claude-sonnet-4-5-20250929", 0.0
+		model := "claude-sonnet-4-5-20250929"
+		var want float64
 		use := fakellm.Usage{Input: 1000, Output: 100, CacheRead: 600, CacheWrite: 200}
 		if provider == "openai" {
 			model, use.CacheWrite = "gpt-4o-2024-08-06", 0

@@ -113,7 +113,7 @@ func TestPlainCalls(t *testing.T) {
 			t.Errorf("an unknown tool: %s", body)
 		}
 		callTool(r.Context(), q, `{"tool":"calculate","args":{"$text":"{\"a"}}`)
-		_, _ = io.WriteString(w, `{"response":"42","state":{"result":42.0},"usage":{"turns":2},"evidence":{"channel":"in_process","incomplete":"a shell"},"respones":1}`)
+		_, _ = io.WriteString(w, `{"response":"42","state":{"result":42.0},"usage":{"turns":2},"evidence":{"channel":"in_process","incomplete":"a shell"},"responsse":1}`)
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

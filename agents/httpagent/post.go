@@ -80,7 +80,8 @@ func refusal(resp *http.Response, body []byte) error {
 			Owner   tooleval.Owner `json:"owner"`
 		} `json:"error"`
 	}
-	owner, text := tooleval.OwnerAgent, ""
+	owner := tooleval.OwnerAgent
+	var text string
 	switch s := resp.StatusCode; {
 	case s == http.StatusRequestTimeout, s == http.StatusTooManyRequests, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:

@@ -86,7 +86,7 @@ func TestPlainCalls(t *testing.T) {
 	if status, _ := plainCall(t, e.CallURL, "wrong", `{"tool":"add"}`); status != 401 {
 		t.Errorf("with a wrong token: %d", status)
 	}
-	if resp, err := http.Get(e.CallURL); err != nil || resp.StatusCode != 401 {
+	if resp, err := http.Get(e.CallURL); err != nil || resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a token: %v, %v", resp, err)
 	}
 	if none := plainEndpoint(t, nil, mcpagent.Options{}); none.CallURL != "" {
