@@ -38,6 +38,7 @@ minds is its first mind against the others. Tasks are compared only with themsel
 				if !slices.Contains(formats, format) {
 					return fmt.Errorf("--format %q: it is table, json or markdown%s", format, tooleval.DidYouMean(format, formats))
 				}
+				g.given(cmd)
 				if err := g.check(0); err != nil {
 					return err
 				}

@@ -121,6 +121,7 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 			fail("--until goes with --runs N: the most runs that a task may get")
 		}
 	}
+	f.gate.given(cmd)
 	if err := f.gate.check(f.expectedRuns()); err != nil {
 		errs = append(errs, err)
 	}

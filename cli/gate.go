@@ -38,6 +38,7 @@ pass^k needs, a task that the baseline did not measure. The same flags work with
 				if !slices.Contains(formats, format) {
 					return fmt.Errorf("--format %q: it is table, json or markdown%s", format, tooleval.DidYouMean(format, formats))
 				}
+				g.given(cmd)
 				if err := g.check(0); err != nil {
 					return err
 				}

@@ -23,6 +23,7 @@ type gateFlags struct {
 	junit, out                             string
 	github                                 bool
 
+	empty   []string // the flags that were given without a value
 	bars    compare.Bars
 	base    []*compare.Side // of the baseline
 	written bool            // there is a file of the results
@@ -64,6 +65,9 @@ func (g *gateFlags) asked() bool { return !g.bars.Empty() || g.baseline != "" }
 // is not known.
 func (g *gateFlags) check(runs int) error {
 	var errs []error
+	for _, name := range g.empty { // an unset variable of a CI job must not take the gate away
+		errs = append(errs, fmt.Errorf("--%s is given without a value: name one, or leave the flag out", name))
+	}
 	rate := func(flag, text string) *big.Rat {
 		if text == "" {
 			return nil
@@ -98,6 +102,16 @@ func (g *gateFlags) check(runs int) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// given notes the flags that were given without a value.
+func (g *gateFlags) given(cmd *cobra.Command) {
+	g.empty = nil
+	for _, name := range []string{"min-pass-rate", "min-process", "max-unscored", "margin", "baseline", "junit", "out"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			g.empty = append(g.empty, name)
+		}
+	}
 }
 
 // load reads the baseline. It is done before anything is run, so that "latest" is the eval before this one.

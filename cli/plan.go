@@ -138,7 +138,8 @@ func (a *App) planning(f *planFlags) (*planning, error) {
 			p.Tasks = len(s.TasksIn(false, a.getenv))
 		}
 	}
-	d := stats.Design{Clusters: p.Tasks, Repeats: p.Runs, Rate: p.Rate, ICC: p.ICC, Pairing: p.Pairing, Level: p.Level, Power: p.Power}
+	d := stats.Design{Clusters: p.Tasks, Repeats: p.Runs, Rate: p.Rate, ICC: p.ICC, Pairing: p.Pairing,
+		Level: 1 - (1-p.Level)/comparedQuestions, Power: p.Power}
 	runs := []int{1, 2, 3, 5, 10, 20, 50, 100, p.Runs}
 	slices.Sort(runs)
 	for _, n := range slices.Compact(runs) {
@@ -147,13 +148,37 @@ func (a *App) planning(f *planFlags) (*planning, error) {
 		p.Detectable = append(p.Detectable, stats.MinimalDifference(with))
 	}
 	p.RunsNeeded, p.TasksNeeded = stats.RepeatsNeeded(d, p.Difference), stats.ClustersNeeded(d, p.Difference)
+	p.bound()
 	if p.Pairing == 0 {
 		p.Assumptions = append(p.Assumptions, "nothing is assumed about how far the tasks go along between the two evals (--pairing 0), which is on the safe side")
 	}
 	p.Assumptions = append(p.Assumptions,
 		"the tasks are a sample of what you want to know about, each counts the same, and the two evals have the same tasks and runs",
-		fmt.Sprintf("two-sided test at %g; the difference is found with a chance of %g", p.Level, p.Power))
+		fmt.Sprintf("two-sided test at %g, corrected for the %d questions of a comparison; the difference is found with a chance of %g",
+			p.Level, comparedQuestions, p.Power))
 	return p, nil
+}
+
+// comparedQuestions are what tooleval compare asks at once (pass rate, outcome, process) and corrects for. leastTasks is the
+// number of tasks below which its exact test can't show anything then: 2/2^6 > 0.05/3 ≥ 2/2^7.
+const (
+	comparedQuestions = 3
+	leastTasks        = 7
+)
+
+// bound takes back what no comparison could show, however many runs there are.
+func (p *planning) bound() {
+	if p.TasksNeeded.Difference.OK {
+		p.TasksNeeded.Clusters = max(p.TasksNeeded.Clusters, leastTasks)
+	}
+	if p.Tasks >= leastTasks {
+		return
+	}
+	why := stats.Undefined("a comparison over fewer than %d tasks can show no difference, however many runs they have", leastTasks)
+	for i := range p.Detectable {
+		p.Detectable[i].Difference = why
+	}
+	p.RunsNeeded.Difference = why
 }
 
 // learn takes the rate and the correlation from an eval.

@@ -276,6 +276,7 @@ func (c *comparison) questions() {
 	p.Base.PassRate, p.Candidate.PassRate = stats.ClusterRate(before[0], c.o.Level), stats.ClusterRate(after[0], c.o.Level)
 	p.Base.Outcome, p.Candidate.Outcome = scoreMean(before[1], c.o.Level), scoreMean(after[1], c.o.Level)
 	p.Base.Process, p.Candidate.Process = scoreMean(before[2], c.o.Level), scoreMean(after[2], c.o.Level)
+	c.distrustSurvivors(list)
 	ps := make([]stats.Estimate, len(p.Questions))
 	for i := range p.Questions {
 		ps[i] = p.Questions[i].P
@@ -288,6 +289,36 @@ func (c *comparison) questions() {
 			q.Why = fmt.Sprintf("%s by itself, %s corrected for the number of questions", pText(q.P.Value), pText(adjusted.Value))
 		}
 	}
+}
+
+// distrustSurvivors takes a direction back when the runs without a verdict could turn it round: what is left of a side may
+// be its best runs. The pass rate is bounded by counting them all as failed on the side that is ahead and as passed on the
+// other; outcome and process follow it, since they rest on the same runs.
+func (c *comparison) distrustSurvivors(list []*matched) {
+	worst, best := 0.0, 0.0 // of the sum of differences
+	missing := 0
+	for _, m := range list {
+		b, a := &m.before.Counts, &m.after.Counts
+		bLow, bHigh := b.bounds()
+		aLow, aHigh := a.bounds()
+		worst += aLow - bHigh
+		best += aHigh - bLow
+		missing += b.Planned - b.Scored + a.Planned - a.Scored
+	}
+	for i := range c.pair.Questions {
+		q := &c.pair.Questions[i]
+		if missing == 0 || q.Direction == stats.CannotTell || q.Difference.Value.Value > 0 && worst > 0 || q.Difference.Value.Value < 0 && best < 0 {
+			continue
+		}
+		q.Direction = stats.CannotTell
+		q.Why = fmt.Sprintf("%d runs without a verdict could turn it round", missing)
+	}
+}
+
+// bounds are the pass rate if all planned runs without a verdict had failed, and if they had passed.
+func (c *Counts) bounds() (low, high float64) {
+	n := float64(max(c.Planned, c.Scored, 1))
+	return float64(c.Passed) / n, float64(c.Passed+max(c.Planned, c.Scored)-c.Scored) / n
 }
 
 // resamples bounds the work for many tasks, where fewer draws are enough.

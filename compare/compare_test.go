@@ -288,3 +288,39 @@ func TestChecksOfOneName(t *testing.T) {
 		t.Errorf("%+v", p.Checks)
 	}
 }
+
+// TestT05SurvivorsShowNothing: a side whose missing verdicts could turn a difference round has not shown it.
+func TestT05SurvivorsShowNothing(t *testing.T) {
+	side := func(passed, scored, planned int) *compare.Side {
+		h := tooleval.Eval{ID: "e", Suite: "s", Minds: []string{"m"}, Runs: planned}
+		for k := range 10 {
+			h.Tasks = append(h.Tasks, tooleval.EvalTask{ID: fmt.Sprintf("t%d", k), Digest: "d"})
+		}
+		g := compare.NewGatherer(h)
+		for _, task := range h.Tasks {
+			for i := range planned {
+				run := &tooleval.Run{Suite: "s", Mind: "m", TaskID: task.ID, Index: i, Eval: "e", Score: tooleval.TaskScore{Verdict: tooleval.Unscored}}
+				if i < scored {
+					run.Score.Verdict = tooleval.Failed
+					outcome := 0.0
+					if i < passed {
+						run.Score.Verdict, outcome = tooleval.Passed, 1
+					}
+					run.Score.Outcome.Score, run.Score.Process.Score = tooleval.Scored(outcome), tooleval.Scored(1)
+				}
+				g.Add(run, "")
+			}
+		}
+		return g.Sides()[0]
+	}
+	rate := func(candidate *compare.Side) stats.Direction {
+		p := compare.Compare(side(2, 4, 4), candidate, compare.Options{})
+		return p.Questions[0].Direction
+	}
+	if got := rate(side(4, 4, 4)); got == stats.CannotTell {
+		t.Errorf("4 of 4 against 2 of 4 in ten tasks: got %s, want a difference", got)
+	}
+	if got := rate(side(1, 1, 4)); got != stats.CannotTell {
+		t.Errorf("1 of 1 scored, 3 missing, against 2 of 4: got %s, want none", got)
+	}
+}

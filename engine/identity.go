@@ -41,12 +41,12 @@ func digest(v any) (string, error) {
 
 // content is what makes two runs of a task the same but for the index: what the suite says about this task, the world's
 // and the scorer's own content, and the mind. It leaves out the version of ToolEval, other tasks, options and times.
-func content(s *tooleval.Suite, t *tooleval.Task, worldKind string, world tooleval.WorldFactory, scorer tooleval.Scorer,
-	mind string, agent tooleval.Agent, aliases map[string]string, baseline string) (string, error) {
+func content(s *tooleval.Suite, t *tooleval.Task, worldKind, world string, scorer tooleval.Scorer,
+	mind, agent string, aliases map[string]string, baseline string) (string, error) {
 	return digest(map[string]any{
 		"suite": s.Name, "version": s.Version, "task": t, "tools": s.Toolset(t),
-		"world": worldKind, "world_content": fingerprint(world), "scorer": fingerprint(scorer),
-		"mind": mind, "mind_content": fingerprint(agent), "aliases": aliases, "baseline": baseline,
+		"world": worldKind, "world_content": world, "scorer": fingerprint(scorer),
+		"mind": mind, "mind_content": agent, "aliases": aliases, "baseline": baseline,
 	})
 }
 

@@ -46,6 +46,7 @@ type Runner struct {
 	suites   map[string]*suiteParts
 	backends map[string]Backend
 	prepared map[Job]*prepared // by Job without index and seed
+	prints   map[string]string // digests of what many tasks share, which may be large
 }
 
 type suiteParts struct {
@@ -81,7 +82,7 @@ func NewRunner(suites []*tooleval.Suite, backends []Backend, plan *Plan, o Runne
 	if o.Resources.Getenv == nil {
 		o.Resources.Getenv = o.Getenv
 	}
-	r := &Runner{options: o, suites: map[string]*suiteParts{}, backends: map[string]Backend{}, prepared: map[Job]*prepared{}}
+	r := &Runner{options: o, suites: map[string]*suiteParts{}, backends: map[string]Backend{}, prepared: map[Job]*prepared{}, prints: map[string]string{}}
 	for _, b := range backends {
 		r.backends[b.Name] = b
 	}
@@ -171,11 +172,28 @@ func (r *Runner) prepare(job Job, tasks []tooleval.Task) (*prepared, error) {
 		}
 	}
 	p.provenance.SuiteDigest = parts.digest
-	p.content, err = content(s, p.task, job.World, p.world, p.scorer, job.Mind, p.backend.Agent, p.backend.Aliases, job.Baseline)
+	world, err := r.print("world "+job.World+" of "+job.Suite, p.world)
+	agent := ""
+	if err == nil {
+		agent, err = r.print("agent "+job.Mind, p.backend.Agent)
+	}
+	if err == nil {
+		p.content, err = content(s, p.task, job.World, world, p.scorer, job.Mind, agent, p.backend.Aliases, job.Baseline)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("suite %q: task %q: %w", s.Name, job.Task, err)
 	}
 	return p, nil
+}
+
+// print is the digest of a fingerprint, taken once for each name.
+func (r *Runner) print(name string, v any) (string, error) {
+	if d, ok := r.prints[name]; ok {
+		return d, nil
+	}
+	d, err := digest(fingerprint(v))
+	r.prints[name] = d
+	return d, err
 }
 
 func baseline(name string) (baselines.Baseline, bool) {
