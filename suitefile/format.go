@@ -163,7 +163,7 @@ var taskShape = &shape{
 		may("wants_recovery", aBoolean, "whether coping with the faults is part of what is asked: then a run that fails right after one is the agent's failure, and not the world's"),
 		may("tags", texts, "for --tag"),
 		may("scripted", scriptShape, "what the mind named scripted does here"),
-		may("user", listOf(replyShape), "what the user behind ask_user answers here"),
+		may("user", taskUser, "what the user behind ask_user answers here; where a model plays them: in words, what they want here"),
 		may("data", aValue, "what ctx.data is here for a world in Starlark; the agent never sees it"),
 	},
 	groups: []group{

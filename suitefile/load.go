@@ -12,7 +12,6 @@ import (
 
 	"github.com/tooleval/tooleval"
 	"github.com/tooleval/tooleval/scorers"
-	"github.com/tooleval/tooleval/worlds"
 	"github.com/tooleval/tooleval/worlds/starlark"
 )
 
@@ -116,9 +115,9 @@ type loader struct {
 	toolset  []string
 	programs map[string]*starlark.Program // by file; nil for one that is not sound
 	goals    []*scorers.Goal
-	replies  map[string][]worlds.Reply // by task
-	data     map[string]tooleval.Raw   // by task
-	outer    *scope                    // of the values under vars
+	users    map[string]*entry       // by task
+	data     map[string]tooleval.Raw // by task
+	outer    *scope                  // of the values under vars
 }
 
 func (l *loader) build(e *entry) {
@@ -127,7 +126,7 @@ func (l *loader) build(e *entry) {
 		Scorers: map[string]tooleval.Scorer{},
 	}
 	l.suite, l.scorers, l.scripts = s, map[string]tooleval.Scorer{}, map[string]*scriptedMind{}
-	l.programs, l.replies, l.data = map[string]*starlark.Program{}, map[string][]worlds.Reply{}, map[string]tooleval.Raw{}
+	l.programs, l.users, l.data = map[string]*starlark.Program{}, map[string]*entry{}, map[string]tooleval.Raw{}
 	l.places["suite"] = e.at
 	if vars := e.get("vars"); vars != nil {
 		inner := l.checker

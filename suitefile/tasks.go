@@ -110,7 +110,7 @@ func (l *loader) buildTask(p part, r row) {
 		l.addScript(scriptedName, t.ID, script)
 	}
 	if r := e.get("user"); r != nil && !taken {
-		l.replies[t.ID] = buildReplies(r)
+		l.users[t.ID] = r
 	}
 	if d := e.get("data"); d != nil && !taken {
 		l.data[t.ID] = d.raw()

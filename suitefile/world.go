@@ -32,6 +32,7 @@ func (l *loader) buildWorld(e *entry) {
 		return
 	}
 	l.places["world"] = e.at
+	l.checkUsers(e.get("user"))
 	for _, k := range worldKinds() {
 		inner := e.get(k.key)
 		if inner == nil {
