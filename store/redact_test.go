@@ -222,7 +222,7 @@ func walkStrings(v any, f func(string)) {
 }
 
 func TestX03SecretsFromEnv(t *testing.T) {
-	got := SecretsFromEnv([]string{"PATH=/usr/bin:/bin", "HOME=/root", "PWD=/work/dir", "OLDPWD=/work/other",
+	got := SecretsFromEnv([]string{"PATH=/usr/bin:/bin", "HOME=/root", "PWD=/srv/dir", "OLDPWD=/srv/other",
 		"ANTHROPIC_API_KEY=sk-ant-123456", "GITHUB_TOKEN=ghp_abcdef",
 		"aws.secretAccessKey=AKIA/secret", "PGPASSWORD=postgres1", "MYSQL_PWD=mysqlpw", "SSH_AUTH_SOCK=/tmp/ssh-x/agent.1",
 		"KEYBOARD=qwertz-de", "MONKEY=bananas1",
