@@ -170,6 +170,8 @@ func (a *App) run(ctx context.Context, cmd *cobra.Command, f *runFlags) error {
 // prepare checks everything that can be checked before a task runs, and makes the eval's folder last.
 func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*eval, error) {
 	e := &eval{}
+	made := make(chan tooleval.Provenance, 1)
+	go func() { made <- provenance(ctx) }() // git takes a few milliseconds, which the rest of the preparation covers
 	if f.resume != "" {
 		var err error
 		if e.past, err = a.openPast(cmd, f); err != nil {
@@ -216,7 +218,7 @@ func (a *App) prepare(ctx context.Context, cmd *cobra.Command, f *runFlags) (*ev
 	}
 	header := tooleval.Eval{
 		SchemaVersion: tooleval.SchemaVersion, ID: store.NewID(s.Name, time.Now()), Suite: s.Name, Minds: f.agents, World: world,
-		Runs: f.runs, Seed: f.seed, Options: options(cmd), Provenance: provenance(ctx), Started: time.Now().UTC(),
+		Runs: f.runs, Seed: f.seed, Options: options(cmd), Provenance: <-made, Started: time.Now().UTC(),
 	}
 	if e.past != nil {
 		header.ID, header.Started = e.past.header.ID, e.past.header.Started
